@@ -1,0 +1,123 @@
+"""What a plugin can be asked for: small protocols, each filled by whoever provides it.
+
+A plugin names those it fills in ``provides`` and asks for one by a field of that type; ``Archive | None`` is an
+optional need. Only Policy may have several providers: one refusal is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from attrs import frozen
+
+from .agent import Agent
+from .corpus import Corpus
+from .dream import Applied, Op, Skipped, Usage
+from .files import Run
+from .index import Entry, Hit, Indexing, IndexJob
+from .section import Section
+from .tool import Route, Tool
+
+
+class Archive(Protocol):
+    """Memory beyond the prompt: searchable text of one corpus at a time."""
+
+    def search(
+        self, corpus: Corpus, query: str, limit: int = 6, passage_tokens: int = 120, max_tokens: int | None = None
+    ) -> list[Hit]:
+        """The best passages, best first; any text is a query, none raises."""
+
+    def get(self, corpus: Corpus, path: str, start: int = 1, lines: int = 200) -> str:
+        """An excerpt of one file of the corpus by its lines."""
+
+    def entries(self, corpus: Corpus) -> Sequence[Entry]:
+        """Every entry that is live."""
+
+    def retire(self, corpus: Corpus, hashes: Sequence[str], run: Run) -> int:
+        """Move entries out of the live set, still searchable; how many were moved."""
+
+    def restore(self, corpus: Corpus, hashes: Sequence[str], run: Run) -> int:
+        """Bring retired entries back; how many came."""
+
+
+class Vault(Protocol):
+    """Notes shared between agents, each known by a free name."""
+
+    def find(self, corpus: Corpus, name: str) -> str | None:
+        """The path of the live note of that name."""
+
+    def similar(self, corpus: Corpus, text: str) -> Sequence[tuple[str, float]]:
+        """Notes with the share of the text's leading words they hold, best first."""
+
+    def read(self, corpus: Corpus, name: str) -> str:
+        """The whole note."""
+
+    def write(self, corpus: Corpus, name: str, text: str, run: Run) -> str:
+        """Create or replace a note; its path."""
+
+    def remove(self, corpus: Corpus, name: str, run: Run) -> None:
+        """Take a note away; its pre-image is kept."""
+
+
+@frozen
+class ModelRequest:
+    """One question to a model without tools; ``schema`` asks for JSON of that shape."""
+
+    model: str
+    system: str
+    prompt: str
+    schema: Mapping[str, Any] | None = None
+    max_tokens: int = 4096
+    timeout: float = 120.0
+
+
+@frozen
+class Completion:
+    """A model's answer: ``data`` where a schema was asked for and kept, ``text`` in any case."""
+
+    text: str
+    data: Any = None
+    usage: Usage = Usage()
+
+
+class Model(Protocol):
+    """A language model that answers and does nothing else."""
+
+    def complete(self, request: ModelRequest) -> Completion:
+        """Answer one request; raises ReverieError with the reason where there is no usable answer."""
+
+
+class Applying(Protocol):
+    """Puts ops into memory files, safely."""
+
+    def apply(self, agent: Agent, ops: Sequence[Op], run: Run) -> Sequence[Applied | Skipped]:
+        """What became of each op, in order."""
+
+
+class Sessions(Protocol):
+    """The conversations an agent has with Claude Code."""
+
+    def idle(self, agent: Agent, session: str) -> bool:
+        """Whether nothing is under way in it."""
+
+    def notify(self, agent: Agent, session: str, text: str) -> bool:
+        """Put a notice into its next turn; False if it has ended."""
+
+    def turns(self, agent: Agent, since: datetime) -> Sequence[Mapping[str, Any]]:
+        """The turns that ended since, oldest first."""
+
+
+class Policy(Protocol):
+    """May refuse anything an agent would see or do; it can never allow what another refused."""
+
+    def refuses(self, agent: Agent, value: Section | Tool | IndexJob | Route | object) -> str | None:
+        """A sentence for whoever asked, or None."""
+
+
+class Indexer(Protocol):
+    """Brings a corpus's index up to date; the kernel provides it, and whoever has written asks it."""
+
+    def index(self, corpus: Corpus, full: bool = False) -> Indexing:
+        """Run the index jobs of the corpus."""
