@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
-from .settings import Block, clamped, decimal, flag, integer, one_of, text, zone
+from .settings import READER, Block, clamped, decimal, flag, integer, one_of, text, zone
 
 REVIEW_MODEL = "claude-haiku-4-5-20251001"
 
@@ -14,8 +15,9 @@ REVIEW_MODEL = "claude-haiku-4-5-20251001"
 def memory_folder(value: str) -> str:
     """A folder for episodic notes: inside memory/, outside its archive and pinned folders."""
     parts = [part for part in value.replace("\\", "/").split("/") if part not in ("", ".")]
-    outside = value.startswith(("/", "~")) or ".." in parts or "\0" in value or any(p.startswith(".") for p in parts)
-    if outside or parts[:1] != ["memory"] or parts[1:2] in (["archive"], ["pinned"]):
+    hidden = any(part.startswith(".") or not part.isprintable() or len(part.encode()) > 255 for part in parts)
+    kept_apart = [part.casefold() for part in parts[1:2]] in (["archive"], ["pinned"])
+    if value.startswith(("/", "\\", "~")) or hidden or parts[:1] != ["memory"] or kept_apart:
         raise ValueError("a folder inside memory/, and neither memory/archive nor memory/pinned")
     return "/".join(parts)
 
@@ -32,6 +34,27 @@ def tokenizer(value: str) -> str:
     if value not in ("unicode61", "trigram", "porter", "ascii"):
         raise ValueError("one of unicode61, trigram, porter, ascii")
     return value
+
+
+def model_name(value: str) -> str:
+    """The name of a model: one word."""
+    if not value or not value.isprintable() or " " in value:
+        raise ValueError("the name of a model")
+    return value
+
+
+def vault_folder(value: str) -> str:
+    """A folder that is the same wherever reverie is started, or "" for the default; ``~`` stands as it is."""
+    if value and not (value.startswith(("/", "~/")) and value.isprintable()):
+        raise ValueError("an absolute path, or one that begins with ~/")
+    return value
+
+
+def tool_names(value: Any) -> tuple[str, ...]:
+    """A list of names."""
+    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        raise ValueError("a list of names of tools")
+    return tuple(value)
 
 
 @frozen
@@ -74,7 +97,7 @@ class DreamSettings(Block):
     """How far back sessions are read."""
     max_changes_per_run: int = integer(3)
     """Cap on the ops of a run; 0 makes the whole run a no-op."""
-    review_model: str = text(REVIEW_MODEL)
+    review_model: str = text(REVIEW_MODEL, model_name)
     """Model of the reviewer."""
     promotion_threshold: float = decimal(0.6, 0.0, 1.0)
     """A durable add scored below it is set aside; 0 switches the test off."""
@@ -148,8 +171,8 @@ class SharedSettings(Block):
     """Switch of the shared vault for the agent."""
     project: str = text("global", project_name)
     """Agents of one project share one vault."""
-    root: str = text("")
-    """Folder of the vaults; empty is ``shared/kb`` in the home."""
+    root: str = text("", vault_folder)
+    """Folder of the vaults, absolute or from ``~/``; empty is ``shared/kb`` in the home."""
     mode: str = one_of("auto", otherwise="propose")
     """``auto`` promotes durable facts, ``propose`` only writes down what it would promote."""
     graph: bool = flag(False)
@@ -162,6 +185,9 @@ class SharedStalenessSettings(StalenessSettings):
 
     path = "knowledge.shared.staleness"
     levels = ("gateway",)
+
+    record_retrievals: bool = flag(True, levels=("agent", "gateway"))
+    """Whether the agent's searches of the vault are noted; alone of these, each agent may say."""
 
 
 @frozen
@@ -183,7 +209,7 @@ class ReflectionSettings(Block):
     """Zone of the fire."""
     max_clusters_per_run: int = integer(5)
     """Cap on the clusters one consolidation may look at."""
-    review_model: str = text(REVIEW_MODEL)
+    review_model: str = text(REVIEW_MODEL, model_name)
     """Model of the consolidation."""
 
 
@@ -217,7 +243,7 @@ class SkillLearningSettings(Block):
     """``auto`` writes skills, ``propose`` queues them for approval."""
     min_tool_calls: int = integer(5)
     """Tool calls of a turn that make it worth a review."""
-    review_model: str = text(REVIEW_MODEL)
+    review_model: str = text(REVIEW_MODEL, model_name)
     """Model of the review."""
     max_auto_skills: int = integer(20)
     """Cap on unpinned learned skills."""
@@ -256,7 +282,7 @@ class IsolationTools(Block):
     path = "isolation"
     levels = ("agent",)
 
-    tools: tuple[str, ...] = ()
+    tools: tuple[str, ...] = field(default=(), metadata={READER: tool_names})
     """Tools of other authors, by name; each must also declare itself conversation-safe."""
 
 

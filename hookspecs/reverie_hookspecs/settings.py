@@ -16,15 +16,21 @@ READER: Final = "reverie.reader"
 """Metadata key: a function from the JSON value to the value used; it raises ValueError with what was expected."""
 ZONE: Final = "reverie.zone"
 """Metadata key of a time zone: unset or invalid everywhere, it falls to ``gateway.timezone``, then to UTC."""
+LEVELS: Final = "reverie.levels"
+"""Metadata key of a field that may stand elsewhere than its block: the levels, nearest first."""
 
 
 @frozen
 class Block:
     """A block of config.json: a plugin subclasses it to say which keys it reads, and where.
 
-    Field names are the JSON keys in snake_case. Several classes may share a path,
-    each reading only the keys it names. ``levels`` are the places a value may stand, nearest first;
+    Field names are the JSON keys in snake_case, and every field has a default. Several classes may share a path,
+    each reading only the keys it names; the path "" is the agent's entry itself, and an agent is skipped if a value
+    there, even null, cannot be read. ``levels`` are the places a value may stand, nearest first;
     ``refresh`` says when a changed value counts: at once, once the plugin is idle, or at the next start.
+
+    A field is written with one of the words below, or plainly (``city: str = "Oslo"``), then its JSON value must
+    be of exactly its type.
     """
 
     path: ClassVar[str]
@@ -47,19 +53,18 @@ class Settings:
         return cast("B", self._blocks[block])
 
 
-def flag(default: bool) -> bool:
-    """A switch: exactly ``true`` or ``false``."""
-    return field(default=default, metadata={READER: _boolean})
+def flag(default: bool, *, levels: tuple[Level, ...] | None = None) -> bool:
+    """A switch: exactly ``true`` or ``false``; ``levels``, if they are not those of its block."""
+    return field(default=default, metadata={READER: _boolean} | ({LEVELS: levels} if levels else {}))
 
 
 def integer(default: int, low: int = 0, high: int | None = None) -> int:
     """A whole number of ``low`` to ``high``, both included; any other value counts as not set."""
 
     def read(value: Any) -> int:
-        number = _number(value)
-        if number != math.floor(number) or number < low or (high is not None and number > high):
+        if not _finite(value) or value != math.floor(value) or value < low or (high is not None and value > high):
             raise ValueError(f"a whole number {_span(low, high)}")
-        return int(number)
+        return int(value)
 
     return field(default=default, metadata={READER: read})
 
@@ -68,10 +73,9 @@ def decimal(default: float, low: float = 0.0, high: float | None = None) -> floa
     """A number of ``low`` to ``high``, both included; any other value counts as not set."""
 
     def read(value: Any) -> float:
-        number = _number(value)
-        if number < low or (high is not None and number > high):
+        if not _finite(value) or value < low or (high is not None and value > high):
             raise ValueError(f"a number {_span(low, high)}")
-        return float(number)
+        return float(value)
 
     return field(default=default, metadata={READER: read})
 
@@ -80,7 +84,9 @@ def clamped(default: int, low: int, high: int) -> int:
     """A whole number drawn into ``low`` to ``high``; a fraction is cut off."""
 
     def read(value: Any) -> int:
-        return max(low, min(high, math.floor(_number(value))))
+        if not _finite(value):
+            raise ValueError("a finite number")
+        return max(low, min(high, math.floor(value)))
 
     return field(default=default, metadata={READER: read})
 
@@ -98,7 +104,7 @@ def text(default: str, check: Callable[[str], str] | None = None) -> str:
     """A string; ``check`` may change it, or raise ValueError with what was expected."""
 
     def read(value: Any) -> str:
-        if not isinstance(value, str):
+        if not isinstance(value, str) or not _encodable(value):
             raise ValueError("a string")
         return check(value) if check else value
 
@@ -112,12 +118,16 @@ def zone() -> str:
 
 def time_zone(value: Any) -> str:
     """The name of a time zone this machine knows, or ValueError."""
-    from zoneinfo import ZoneInfo  # costs 10 ms, and only a zone that is set needs it
-
+    if value == "UTC":
+        return "UTC"
     try:
-        return ZoneInfo(value).key
-    except (OSError, ValueError, TypeError, LookupError):
-        raise ValueError("an IANA time zone such as Europe/Berlin") from None
+        if isinstance(value, str):
+            from zoneinfo import ZoneInfo  # costs some milliseconds, and only a zone that is set needs it
+
+            return ZoneInfo(value).key
+    except (OSError, ValueError, LookupError):
+        pass
+    raise ValueError("an IANA time zone such as Europe/Berlin")
 
 
 def _boolean(value: Any) -> bool:
@@ -126,10 +136,21 @@ def _boolean(value: Any) -> bool:
     raise ValueError("true or false")
 
 
-def _number(value: Any) -> float | int:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return value
-    raise ValueError("a finite number")
+def _finite(value: Any) -> bool:
+    """Whether it is a number that a double can hold; true and false are none."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _encodable(value: str) -> bool:
+    """Whether it can be written as UTF-8: JSON may hold half of a surrogate pair."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _span(low: float, high: float | None) -> str:

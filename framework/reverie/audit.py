@@ -1,0 +1,74 @@
+"""The stage that closes a run: outcome, run log, diary, record of ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from typing import Any
+
+from attrs import evolve, frozen
+
+from reverie_hookspecs import Dream, Run
+
+from . import diary, night
+from .runlog import RunLog
+
+
+@frozen
+class Audit:
+    """Closes the runs of one agent; ``write`` adds text to a file of the records folder (name, text, heading)."""
+
+    runs: RunLog
+    write: Callable[[str, str, str], None]
+    changed: Callable[[Run], Collection[str]]
+    clock: Callable[[], datetime]
+
+    def close(self, dream: Dream) -> Dream:
+        """The letter with its outcome; a rehearsal is judged and not written down."""
+        if dream.rehearsal:
+            return judged(dream)
+        dream = judged(evolve(dream, changed=tuple(sorted({*dream.changed, *self.changed(dream.run)}))))
+        if dream.outcome != "skipped-empty":
+            self.write("DREAMS.md", diary.entry(dream), diary.HEADING)
+            if records := diary.promotions(dream):
+                self.write("promotions.jsonl", diary.encode(records), "")
+        self.runs.append(line(dream, self.clock()))
+        return dream
+
+
+def judged(dream: Dream) -> Dream:
+    outcome = night.judge(dream)
+    return evolve(dream, outcome=outcome, reason=night.reason_of(dream, outcome))
+
+
+def line(dream: Dream, ended: datetime) -> dict[str, Any]:
+    """What the run log keeps of a run; times in UTC, the date is the agent's local one, cost in US dollars."""
+    return {
+        **head(dream.run, ended),
+        "mode": dream.mode,
+        "outcome": dream.outcome,
+        "reason": dream.reason,
+        "changed": list(dream.changed),
+        "moved": len(dream.moved),
+        "sessions": dream.sessions,
+        "tokens": {"input": dream.usage.input_tokens, "output": dream.usage.output_tokens},
+        "cost": dream.usage.cost,
+    }
+
+
+def head(run: Run, ended: datetime) -> dict[str, Any]:
+    """The fields every run has; ``slot`` is the scheduled time it served, or null."""
+    return {
+        "run": run.id,
+        "agent": run.agent,
+        "kind": run.kind,
+        "slot": None,
+        "date": run.day.isoformat(),
+        "started": stamp(run.started),
+        "ended": stamp(ended),
+    }
+
+
+def stamp(moment: datetime) -> str:
+    """ISO 8601 in UTC, to the millisecond, with a Z."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

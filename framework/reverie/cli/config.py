@@ -1,0 +1,50 @@
+"""reverie config: show, check, migrate"""
+
+from __future__ import annotations
+
+import click
+
+from .deployment import kernel
+from .terminal import emit, table
+
+
+@click.group("config")
+def command() -> None:
+    """Show or check the configuration."""
+
+
+@command.command()
+@click.option("--agent", default="", metavar="AGENT", help="The settings of this agent; else those of the gateway.")
+@click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
+@click.pass_context
+def show(ctx: click.Context, agent: str, as_json: bool) -> None:
+    """Print every effective value and where it comes from: agent, gateway or default, and whether it was clamped."""
+    deployment = kernel(ctx)
+    known = {entry.id for entry in deployment.config.agents}
+    chosen = (deployment.agent(agent).id if agent else "") or None
+    effective = deployment.config.effective(chosen if chosen in known else None)
+    if as_json:
+        emit({one.path: {"value": one.value, "origin": one.origin, "clamped": one.clamped} for one in effective})
+        return
+    rows = [(one.path, one.value, one.origin + ", clamped" * one.clamped) for one in effective]
+    table(("key", "value", "origin"), rows)
+
+
+@command.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the remarks as JSON.")
+@click.pass_context
+def check(ctx: click.Context, as_json: bool) -> None:
+    """Read the configuration and say everything that is odd about it; what is fatal exits 2."""
+    ctx.find_root().params["quiet"] = True
+    config = kernel(ctx).config
+    remarks = [str(remark) for remark in (*config.remarks, *config.skipped)]
+    if as_json:
+        emit({"file": str(config.file) if config.file else None, "remarks": remarks})
+        return
+    for remark in remarks:
+        click.echo(remark)
+    if config.file is None:
+        click.echo(f"There is no configuration in {config.home}: every default applies. `reverie init` writes one.")
+    else:
+        told = f"{len(remarks)} remark{'s' * (len(remarks) != 1)}" if remarks else "nothing odd"
+        click.echo(f"{config.file}: {len(config.agents)} agent(s), {told}")

@@ -1,0 +1,60 @@
+"""Where errors become a sentence and an exit code, once."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from reverie_hookspecs import ReverieError
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
+class Failure(click.ClickException):
+    """A failure that was explained; click prints it and exits with its code."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@contextmanager
+def translated(ctx: click.Context) -> Iterator[None]:
+    """Turn what a command raises into a message and an exit code; with --verbose, the traceback too."""
+    verbose = bool(ctx.params.get("verbose"))
+    listen(verbose, bool(ctx.params.get("quiet")))
+    try:
+        yield
+    except ReverieError as error:
+        logging.getLogger("reverie").debug("refused", exc_info=True)
+        raise Failure(told(error), error.exit_code) from error
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except Exception as error:
+        if verbose:
+            raise
+        kind = type(error).__name__
+        raise Failure(f"{kind}: {error}\nThis is a fault of reverie or a plugin; --verbose shows where.", 1) from error
+
+
+def told(error: ReverieError) -> str:
+    """The message with the plugin and hook it came from, where that is known."""
+    notes = [note for note in getattr(error, "__notes__", ()) if note not in str(error)]
+    return f"{error} ({', '.join(notes)})" if notes else str(error)
+
+
+def listen(verbose: bool, quiet: bool) -> None:
+    """Send the log to standard error at the level that was asked for."""
+    named = os.environ.get("REVERIE_LOG_LEVEL", "").upper()
+    level = "DEBUG" if verbose else "ERROR" if quiet else named if named in LEVELS else "WARNING"
+    root = logging.getLogger("reverie")
+    root.setLevel(level)
+    if not root.handlers:
+        logs = logging.StreamHandler()
+        logs.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+        root.addHandler(logs)
+        root.propagate = False

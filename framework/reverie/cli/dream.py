@@ -1,0 +1,151 @@
+"""reverie dream: run, log, show, undo"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import account
+from .deployment import AGENT, agent_argument, chosen, kernel
+from .group import DefaultGroup
+from .terminal import emit, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.kernel import Kernel
+    from reverie_hookspecs import Agent
+
+
+@click.group("dream", cls=DefaultGroup)
+def command() -> None:
+    """Consolidate an agent's memory now; see, and take back, what a run did.
+
+    `reverie dream AGENT` is short for `reverie dream run AGENT`.
+    """
+
+
+@command.command()
+@agent_argument
+@click.option("--dry-run", is_flag=True, help="Show what a run would change, whatever the mode; change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def run(ctx: click.Context, agent: str, dry_run: bool, as_json: bool) -> None:
+    """Dream now: sweep finished entries out of MEMORY.md into a searchable archive, and write down what was done."""
+    deployment, one = chosen(ctx, agent)
+    dream = deployment.run(one, rehearsal=dry_run)
+    changes = account.changes(dream)
+    if as_json:
+        emit(account.as_json(dream, changes))
+    else:
+        account.tell(dream, changes, quiet=bool(ctx.find_root().params.get("quiet")))
+    ctx.exit(1 if dream.outcome == "error" else 0)
+
+
+@command.command()
+@agent_argument
+@click.option("--limit", default=20, show_default=True, help="How many runs, newest first.")
+@click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
+@click.pass_context
+def log(ctx: click.Context, agent: str, limit: int, as_json: bool) -> None:
+    """List the runs of an agent, newest first."""
+    from reverie.runlog import RunLog, taken_back
+
+    _, one = chosen(ctx, agent)
+    runs = list(RunLog(one.state).lines())
+    undone = taken_back(runs)
+    newest = [{**line, "undone": line["run"] in undone} for line in reversed(runs)][:limit]
+    if as_json:
+        emit(newest)
+    elif not newest:
+        click.echo(f"{one.id} has not dreamt yet; `reverie dream` runs it now")
+    else:
+        table(("run", "kind", "outcome", "changed", "reason"), [row(line) for line in newest])
+
+
+def row(line: dict[str, Any]) -> Sequence[object]:
+    """A run in the columns of the log."""
+    outcome = f"{line.get('outcome')}{', since undone' if line['undone'] else ''}"
+    told = line.get("reason") or (f"takes back {line['undoes']}" if line.get("undoes") else "")
+    return line["run"], line.get("kind"), outcome, len(line.get("changed") or ()), told
+
+
+@command.command()
+@click.argument("words", nargs=-1, metavar="[AGENT|PATH] [RUN]")
+@click.option("--agent", "named", default="", metavar="AGENT|PATH", help=AGENT)
+@click.option("--json", "as_json", is_flag=True, help="Print before and after of each file as JSON.")
+@click.pass_context
+def show(ctx: click.Context, words: tuple[str, ...], named: str, as_json: bool) -> None:
+    """Show what a run changed, as a diff; without RUN the newest that still stands."""
+    from reverie import undo
+
+    _, one, line = which(ctx, words, named)
+    changes = undo.changes(account.folder(one), line["run"])
+    if as_json:
+        emit({**line, "files": [account.change_as_json(change) for change in changes]})
+        return
+    told = f"  {line['reason']}" if line.get("reason") else ""
+    click.echo(f"{line['run']}  {line.get('kind')}  {line.get('outcome')}{told}")
+    account.show(changes)
+
+
+@command.command("undo")
+@click.argument("words", nargs=-1, metavar="[AGENT|PATH] [RUN]")
+@click.option("--agent", "named", default="", metavar="AGENT|PATH", help=AGENT)
+@click.option("--dry-run", is_flag=True, help="Show what would be restored; change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def take_back(ctx: click.Context, words: tuple[str, ...], named: str, dry_run: bool, as_json: bool) -> None:
+    """Restore every file of a run, byte for byte; without RUN of the newest that still stands.
+
+    An undo is a run of its own: `reverie dream undo RUN` with its id brings the changes again. Where a file was
+    edited since, nothing is restored, and both versions are shown.
+    """
+    deployment, one, line = which(ctx, words, named)
+    undone = deployment.undo(one, line["run"], rehearsal=dry_run)
+    if as_json:
+        emit(undone)
+        return
+    verb = "would be restored" if dry_run else "restored"
+    for path in undone["changed"]:
+        click.echo(f"{path}: {verb}")
+    if not dry_run:
+        click.echo(f"{line['run']} is taken back; `reverie dream undo {undone['run']}` brings it again")
+
+
+def which(ctx: click.Context, words: tuple[str, ...], named: str) -> tuple[Kernel, Agent, dict[str, Any]]:
+    """The deployment, the agent and the run that the words mean.
+
+    One word is an agent if one is called so or a workspace lies there, and a run otherwise. A run's id is looked up
+    with every configured agent where none is named.
+    """
+    from reverie.runlog import RunLog
+    from reverie_hookspecs import UnknownAgent
+
+    if len(words) > 2 - bool(named):
+        raise click.UsageError("give at most an agent and a run")
+    deployment = kernel(ctx)
+    run = words[-1] if len(words) == 2 or (named and words) else ""
+    name = named or (words[0] if words else "")
+    try:
+        one = deployment.agent(name)
+    except UnknownAgent:
+        if len(words) != 1 or named:
+            raise
+        return owner(deployment, words[0])
+    runs = RunLog(one.state)
+    return deployment, one, runs.find(run) if run else runs.standing()
+
+
+def owner(deployment: Kernel, run: str) -> tuple[Kernel, Agent, dict[str, Any]]:
+    """The configured agent whose run log holds the run."""
+    from reverie.runlog import RunLog
+    from reverie_hookspecs import NotFound
+
+    for one in deployment.agents():
+        try:
+            return deployment, one, RunLog(one.state).find(run)
+        except NotFound:
+            continue
+    raise NotFound(f"{run!r} is no agent, no workspace and no run; `reverie dream log AGENT` lists runs")

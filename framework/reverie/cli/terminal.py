@@ -1,0 +1,67 @@
+"""What a person sees: tables and colours on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+
+import click
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+MARKS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+def emit(value: object) -> None:
+    """Print a value as JSON, for a program to read."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under headings: a table on a terminal, tab-separated in a pipe."""
+    if not sys.stdout.isatty():
+        for row in (headings, *rows):
+            click.echo("\t".join(str(cell) for cell in row))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        drawn.add_row(*(Text(str(cell)) for cell in row))
+    Console().print(drawn)
+
+
+def diff(path: str, before: str, after: str, missing: bool = False, gone: bool = False) -> str:
+    """A unified diff of one file, coloured; line ends other than a newline are shown as what they are."""
+    from difflib import unified_diff
+
+    names = ("/dev/null" if missing else f"a/{path}", "/dev/null" if gone else f"b/{path}")
+    lines = list(unified_diff(split(before), split(after), *names, lineterm=""))
+    return "\n".join(coloured(line) for line in lines)
+
+
+def split(text: str) -> list[str]:
+    """Lines for a diff: a carriage return shows, a missing final newline too."""
+    lines = text.split("\n")
+    tail = [f"{lines[-1]}\\ no newline at the end"] if lines[-1] else []
+    return [line.replace("\r", "\\r") for line in [*lines[:-1], *tail]]
+
+
+def coloured(line: str) -> str:
+    colour = COLOURS.get(line[:1])
+    return click.style(line, fg=colour) if colour else line
+
+
+def mark(state: str) -> str:
+    """A state of a check, in its colour."""
+    return click.style(f"{state:4}", fg=MARKS[state])
+
+
+def budget(length: int, limit: int) -> str:
+    """A size against its budget, in characters."""
+    if not limit:
+        return f"{length:,} characters (no budget)"
+    return f"{length:,} of {limit:,} characters ({length * 100 // limit} %)"

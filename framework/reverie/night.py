@@ -1,0 +1,142 @@
+"""A run, from its plan to its audit: stages fold one letter, and what came of it is written down."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
+
+from attrs import evolve
+
+from reverie_hookspecs import (
+    SCOPES,
+    Dream,
+    DreamSettings,
+    MemorySettings,
+    Mode,
+    Outcome,
+    Proposal,
+    ReverieError,
+    Scope,
+    Settings,
+    Size,
+    Stage,
+)
+
+from .ordering import arrange
+
+logger = logging.getLogger(__name__)
+AUDIT: Final = "audit"
+EVERY: Final[frozenset[Scope]] = frozenset(SCOPES)
+
+
+def switched_off(settings: Settings) -> str:
+    """Why an agent does not dream at all, or nothing."""
+    dreaming = settings[DreamSettings]
+    if not dreaming.enabled:
+        return "dreaming.enabled is false"
+    return "" if dreaming.max_changes_per_run else "dreaming.maxChangesPerRun is 0"
+
+
+def plan(stages: Iterable[Stage], scopes: Collection[Scope], writing: bool) -> list[Stage]:
+    """The stages of a run in order: those of the scopes, without the writing ones where nothing may be written.
+
+    The audit goes before whatever asks to come after it, and after everything else.
+    """
+    kept = [stage for stage in stages if admitted(stage, scopes, writing)]
+    late = followers(kept)
+    early = tuple(stage.name for stage in kept if stage.name not in late and stage.name != AUDIT)
+    closed = [evolve(s, after=(*s.after, *early)) if s.name == AUDIT else s for s in kept]
+    return arrange(closed, rank=lambda stage: SCOPES.index(stage.scope))
+
+
+def admitted(stage: Stage, scopes: Collection[Scope], writing: bool) -> bool:
+    """Whether a stage belongs to this run."""
+    if stage.name == AUDIT:
+        return True
+    return stage.scope in scopes and (writing or not stage.writes)
+
+
+def followers(stages: Sequence[Stage]) -> set[str]:
+    """The names of the stages that come after the audit, directly or by way of another."""
+    late = {stage.name for stage in stages if AUDIT in stage.after}
+    while True:
+        more = {s.name for s in stages if s.name not in late and late & {*s.after}}
+        if not more:
+            return late
+        late |= more
+
+
+def fold(dream: Dream, stages: Iterable[Stage], told: Callable[[str], None] = lambda stage: None) -> Dream:
+    """Run the stages one after the other. One that fails leaves the letter as it found it, with a line saying so;
+    once the run is closed, a failure is logged and changes nothing."""
+    for stage in stages:
+        told(stage.name)
+        dream = step(dream, stage)
+    return dream
+
+
+def step(dream: Dream, stage: Stage) -> Dream:
+    """The letter after one stage."""
+    try:
+        page = stage.run(dream)
+    except Exception as error:
+        reason = str(error) if isinstance(error, ReverieError) else f"{type(error).__name__}: {error}"
+        logger.warning("stage %s failed for %s: %s", stage.name, dream.agent.id, reason)
+        logger.debug("stage %s failed", stage.name, exc_info=True)
+        return dream if dream.outcome else dream.failed(stage.name, reason)
+    if not isinstance(page, Dream):
+        return dream.failed(stage.name, f"returned {type(page).__name__}, where a stage returns the Dream it was given")
+    return evolve(page, outcome=dream.outcome, reason=dream.reason) if dream.outcome else page
+
+
+def measure(dream: Dream) -> Dream:
+    """The page of sizes: each memory file against its budget, as reviewer, selector and applier will read it."""
+    memory = dream.agent.settings[MemorySettings]
+    budgets = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
+    sizes = {}
+    for path, budget in budgets.items():
+        snapshot = dream.agent.files.read(path)
+        sizes[path] = Size(len(snapshot.text), budget, snapshot.digest)
+    return evolve(dream, sizes=sizes)
+
+
+def propose(dream: Dream, ask: Callable[[Dream], list[Proposal]]) -> Dream:
+    """The page of proposals: what every source of ideas wants changed, and what was set aside."""
+    if dream.ops:
+        return dream
+    proposals = tuple(ask(dream))
+    page = evolve(
+        dream,
+        proposals=proposals,
+        ops=tuple(op for proposal in proposals for op in proposal.ops),
+        aside=tuple(one for proposal in proposals for one in proposal.aside),
+        sessions=max([dream.sessions, *(proposal.sessions for proposal in proposals)]),
+    )
+    for proposal in proposals:
+        page = evolve(page, usage=page.usage + proposal.usage)
+        if proposal.failure:
+            page = page.failed("select", f"{proposal.source or 'a source'}: {proposal.failure}")
+    return page
+
+
+def judge(dream: Dream) -> Outcome:
+    """How a run ended: the first that fits."""
+    if dream.failures:
+        return "error"
+    if dream.changed:
+        return "applied"
+    if dream.ops or dream.aside:
+        return "proposed"
+    return "no-changes" if dream.excerpts else "skipped-empty"
+
+
+def reason_of(dream: Dream, outcome: Outcome) -> str:
+    """The outcome in a sentence, where there is more to say than its name."""
+    if outcome == "error":
+        return "; ".join(f"{note.stage}: {note.text}" for note in dream.failures)
+    return "no transcript text, and nothing to change" if outcome == "skipped-empty" else ""
+
+
+def mode_of(settings: Settings) -> Mode:
+    return "auto" if settings[DreamSettings].mode == "auto" else "propose"

@@ -1,0 +1,118 @@
+"""runs.jsonl: one line a run of an agent, oldest first; it cannot be rebuilt."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from attrs import frozen
+
+from reverie_hookspecs import NotFound, Refused, Run
+
+NAME = "runs.jsonl"
+
+
+@frozen
+class RunLog:
+    """The runs of one agent; torn and foreign lines are passed over."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        return self.folder / NAME
+
+    def append(self, line: dict[str, Any]) -> None:
+        """Add the line of a run, on a line of its own even after a torn one, and have it on disk."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(line, ensure_ascii=True, default=str)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            end = file.seek(0, os.SEEK_END)
+            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
+            file.write(b"\n" * torn + text.encode("ascii") + b"\n")
+            os.fsync(descriptor)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Every run, oldest first."""
+        try:
+            with self.path.open("rb") as file:
+                for raw in file:
+                    line = parsed(raw)
+                    if line is not None:
+                        yield line
+        except FileNotFoundError:
+            return
+
+    def last(self) -> dict[str, Any] | None:
+        """The newest run, or None."""
+        newest = None
+        for newest in self.lines():  # noqa: B007 - the last one is what is wanted
+            pass
+        return newest
+
+    def find(self, beginning: str) -> dict[str, Any]:
+        """The run whose id is, or alone begins with, ``beginning``."""
+        found = [line for line in self.lines() if line["run"].startswith(beginning)]
+        exact = [line for line in found if line["run"] == beginning]
+        if len(exact or found) == 1:
+            return (exact or found)[0]
+        if found:
+            ids = ", ".join(line["run"] for line in found[:5])
+            raise Refused(f"{beginning!r} begins the id of {len(found)} runs ({ids}); give more of it")
+        raise NotFound(f"there is no run {beginning!r}; `reverie dream log` lists them")
+
+    def standing(self) -> dict[str, Any]:
+        """The newest run, undos left out, that changed a file and has not been undone."""
+        runs = list(self.lines())
+        undone = taken_back(runs)
+        for line in reversed(runs):
+            if line.get("changed") and line.get("kind") != "undo" and line["run"] not in undone:
+                return line
+        raise NotFound("no run of this agent changed a file that still stands; there is nothing to take back")
+
+
+def parsed(raw: bytes) -> dict[str, Any] | None:
+    """The run of a line, or None where it is torn or not ours."""
+    try:
+        line: Any = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) and isinstance(line.get("run"), str) else None
+
+
+def taken_back(runs: list[dict[str, Any]]) -> set[str]:
+    """The runs that an undo took back and no later undo brought again."""
+    undone: set[str] = set()
+    brought: dict[str, str] = {}
+    for line in runs:
+        target = line.get("undoes")
+        if not isinstance(target, str) or line.get("outcome") != "undone":
+            continue
+        brought[line["run"]] = target
+        flip(target, brought, undone)
+    return undone
+
+
+def flip(target: str, brought: dict[str, str], undone: set[str]) -> None:
+    """Take a run back; of an undo, bring again what it had taken back, and so on down."""
+    undone.add(target)
+    while target in brought:
+        target = brought[target]
+        undone.symmetric_difference_update({target})
+
+
+def new_run(agent: str, kind: str, zone: str, now: datetime) -> Run:
+    """A run that starts now, with an id that no other run has."""
+    started = now.astimezone(UTC)
+    name = f"{agent}-{started:%Y%m%dT%H%M%SZ}-{token_hex(2)}"
+    if zone != "UTC":
+        from zoneinfo import ZoneInfo  # costs 10 ms, and UTC needs none
+
+        started = started.astimezone(ZoneInfo(zone))
+    return Run(name, agent, kind, started)

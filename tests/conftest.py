@@ -1,0 +1,35 @@
+"""Fixtures for the whole suite."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
+
+ROOT = Path(__file__).parent.parent
+INPUTS = Path(os.environ.get("REVERIE_INPUTS") or ROOT.parent / "shared" / "inputs")
+
+
+@pytest.fixture(scope="session")
+def inputs() -> Path:
+    """Real memory files to try on; they are not part of the project, so tests that need them skip without them."""
+    if not INPUTS.is_dir():
+        pytest.skip("no real files here: set REVERIE_INPUTS")
+    return INPUTS
+
+
+@pytest.fixture(autouse=True)
+def sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own for every test: nothing of the person who runs the suite is read or written."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("REVERIE_HOME", str(home / ".claude-gateway"))
+    for name in ("GATEWAY_CONFIG", "CLAUDE_CONFIG_DIR", "REVERIE_TRACE_PLUGINS", "REVERIE_DISABLE_PLUGIN_AUTOLOAD",
+                 "REVERIE_LOG_LEVEL", "NO_COLOR", "ANTHROPIC_API_KEY"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    return home
