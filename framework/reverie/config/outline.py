@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import attrs
@@ -70,21 +70,33 @@ class Outline:
         return iter(self.keys[path][name][0] for path, name in seen)
 
 
-@cache
+@lru_cache(maxsize=8)
+def outline_of(blocks: tuple[type[Block], ...]) -> Outline:
+    """The outline of some blocks, made once."""
+    return Outline(blocks)
+
+
 def keys_of(block: type[Block]) -> tuple[Key, ...]:
     """The keys a block names; PluginError if the class is no proper block."""
+    if block not in _KEYS:
+        _KEYS[block] = tuple(_key(block, each) for each in _fields(block))
+    return _KEYS[block]
+
+
+def defaults(block: type[Block]) -> Block:
+    """A block of which nothing is set."""
+    if block not in _UNSET:
+        _UNSET[block] = block()
+    return _UNSET[block]
+
+
+def _fields(block: type[Block]) -> list[attrs.Attribute[Any]]:
     if "__attrs_attrs__" not in vars(block) or not isinstance(getattr(block, "path", None), str):
         raise improper(block, "give it a `path` and decorate it with attrs.frozen")
     fields = [each for each in attrs.fields(block) if each.init]
     if bare := [each.name for each in fields if each.default is attrs.NOTHING]:
         raise improper(block, f"give {', '.join(bare)} a default")
-    return tuple(_key(block, each) for each in fields)
-
-
-@cache
-def defaults(block: type[Block]) -> Block:
-    """A block of which nothing is set."""
-    return block()
+    return fields
 
 
 def improper(block: type[Block], remedy: str) -> PluginError:
@@ -114,3 +126,5 @@ def section(tree: Mapping[str, Any], path: str) -> Tree:
 
 
 CLOCK: Final = Key("", TIMEZONE, TIMEZONE, ("gateway",), time_zone, False, None, None)
+_KEYS: Final[dict[type[Block], tuple[Key, ...]]] = {}
+_UNSET: Final[dict[type[Block], Block]] = {}

@@ -19,7 +19,7 @@ from cattrs.cols import (
     list_structure_factory,
     mapping_structure_factory,
 )
-from cattrs.errors import BaseValidationError, CattrsError, StructureHandlerNotFoundError
+from cattrs.errors import CattrsError
 from cattrs.gen import make_dict_structure_fn, override
 
 from reverie_hookspecs.settings import Block, Reader
@@ -27,10 +27,10 @@ from reverie_hookspecs.settings import Block, Reader
 from .outline import Key, camel
 
 WORDS: Final[dict[object, str]] = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
-UNFIT = (CattrsError, BaseValidationError, StructureHandlerNotFoundError, TypeError, ValueError, LookupError)
+UNFIT: Final = (CattrsError, TypeError, ValueError, LookupError)
 """What cattrs and attrs raise for a value that does not fit."""
 Hook = Callable[[Any, Any], Any]
-Factory = Callable[[Any, Converter], Hook]
+Factory = Callable[[Any, Any], Hook]
 
 
 def reader_of(key: Key) -> Reader:
@@ -109,7 +109,7 @@ def structure_set(type_: Any, converter: Converter) -> Hook:
 
 def structure_class(type_: Any, converter: Converter) -> Hook:
     """An object, its names in camelCase, made an attrs class."""
-    renames = {each.name: override(rename=camel(each.name)) for each in attrs.fields(type_)}
+    renames: dict[str, Any] = {each.name: override(rename=camel(each.name)) for each in attrs.fields(type_)}
     return make_dict_structure_fn(type_, converter, _cattrs_forbid_extra_keys=True, **renames)
 
 
@@ -145,9 +145,19 @@ def converter() -> Converter:
     made.register_structure_hook_factory(is_mapping, only(dict, mapping_structure_factory))
     made.register_structure_hook_factory(is_any_set, only(list, structure_set))
     made.register_structure_hook_factory(is_sequence, only(list, list_structure_factory))
-    made.register_structure_hook_factory(lambda type_: get_origin(type_) is tuple, only(list, structure_row))
-    made.register_structure_hook_factory(lambda type_: get_origin(type_) in (Union, UnionType), structure_union)
+    made.register_structure_hook_factory(is_row, only(list, structure_row))
+    made.register_structure_hook_factory(is_union, structure_union)
     return made
+
+
+def is_row(type_: Any) -> bool:
+    """Whether it is a tuple of anything."""
+    return get_origin(type_) is tuple
+
+
+def is_union(type_: Any) -> bool:
+    """Whether it is ``X | Y``, however it is written."""
+    return get_origin(type_) in (Union, UnionType)
 
 
 CONVERTER: Final = converter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from reverie_hookspecs.errors import PluginError
 from reverie_hookspecs.settings import Block, Level
@@ -14,7 +14,7 @@ from .outline import CLOCK, Key, defaults, keys_of, section
 
 logger = logging.getLogger(__name__)
 Origin = Literal["agent", "gateway", "default"]
-UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+UNREADABLE: Final = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
 """What a reader may raise: one of a stranger's may trip over a type it did not expect."""
 
 
@@ -53,11 +53,12 @@ def read(key: Key, raw: Any) -> Any:
         raise ValueError("what it takes") from None
 
 
-def same(raw: Any, value: Any) -> bool:
-    """Whether the value is what the file says, JSON having but one kind of number and of list."""
+def changed(key: Key, raw: Any, value: Any) -> bool:
+    """Whether a reader made something else of what the file says; JSON has but one kind of number and of list."""
     if isinstance(raw, bool) or isinstance(value, bool):
-        return raw is value
-    return bool(raw == value or (isinstance(raw, list) and isinstance(value, tuple) and raw == list(value)))
+        return raw is not value
+    alike = raw == value or (isinstance(value, tuple) and raw == list(value))
+    return key.reader is not None and not alike
 
 
 def resolve(key: Key, levels: Levels) -> Found:
@@ -70,7 +71,7 @@ def resolve(key: Key, levels: Levels) -> Found:
             value = read(key, raw)
         except ValueError:
             continue
-        return Found(value, level, not same(raw, value))
+        return Found(value, level, changed(key, raw, value))
     return resolve(CLOCK, levels) if key.zone else Found(key.default, "default")
 
 
@@ -104,11 +105,11 @@ class Blocks(Mapping[type[Block], Block]):
 
 def build(block: type[Block], levels: Levels) -> Block:
     """A block with every value that is set; its defaults alone, if it refuses them together."""
-    values = {}
+    values: dict[str, Any] = {}
     for key in keys_of(block):
         value, origin, _ = resolve(key, levels)
         if origin != "default" and key.field:
-            values[key.field.alias] = value
+            values[key.field.alias or key.attribute] = value
     try:
         return block(**values)
     except UNREADABLE as error:
