@@ -18,7 +18,7 @@ def memory_folder(value: str) -> str:
     hidden = any(part.startswith(".") or not part.isprintable() or len(part.encode()) > 255 for part in parts)
     kept_apart = [part.casefold() for part in parts[1:2]] in (["archive"], ["pinned"])
     if value.startswith(("/", "\\", "~")) or hidden or parts[:1] != ["memory"] or kept_apart:
-        raise ValueError("a folder inside memory/, and neither memory/archive nor memory/pinned")
+        raise ValueError("a folder inside memory/ and outside memory/archive and memory/pinned")
     return "/".join(parts)
 
 

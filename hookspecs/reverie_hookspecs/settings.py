@@ -86,7 +86,7 @@ def clamped(default: int, low: int, high: int) -> int:
     def read(value: Any) -> int:
         if not _finite(value):
             raise ValueError("a finite number")
-        return max(low, min(high, math.floor(value)))
+        return int(max(low, min(high, math.floor(value))))
 
     return field(default=default, metadata={READER: read})
 

@@ -22,6 +22,13 @@ class Failure(click.ClickException):
         self.exit_code = exit_code
 
 
+class Told(logging.Handler):
+    """Prints log lines to whatever standard error is at that moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(self.format(record), err=True)
+
+
 @contextmanager
 def translated(ctx: click.Context) -> Iterator[None]:
     """Turn what a command raises into a message and an exit code; with --verbose, the traceback too."""
@@ -54,7 +61,7 @@ def listen(verbose: bool, quiet: bool) -> None:
     root = logging.getLogger("reverie")
     root.setLevel(level)
     if not root.handlers:
-        logs = logging.StreamHandler()
+        logs = Told()
         logs.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
         root.addHandler(logs)
         root.propagate = False

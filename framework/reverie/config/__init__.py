@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .place import home as home
     from .place import locate as locate
     from .remark import Remark as Remark
+    from .template import template as template
     from .template import write_template as write_template
 
 ROOMS: Final = {
@@ -29,7 +30,7 @@ ROOMS: Final = {
     "migration": ("Migrated", "Migration", "migrate", "migrated"),
     "place": ("home", "locate"),
     "remark": ("Remark",),
-    "template": ("write_template",),
+    "template": ("template", "write_template"),
 }
 """Module -> the names it holds."""
 
@@ -47,6 +48,7 @@ __all__ = [
     "locate",
     "migrate",
     "migrated",
+    "template",
     "write_template",
 ]
 

@@ -14,7 +14,7 @@ from reverie_hookspecs.errors import ConfigError, UnknownAgent
 from reverie_hookspecs.settings import Block, Settings
 
 from .document import Document, Tree, joined, load_bytes, parse
-from .entry import AgentEntry, Skipped, admit, doubled
+from .entry import AgentEntry, Skipped, admit, doubled, identified
 from .expansion import expand, expand_sections
 from .outline import CLOCK, outline_of
 from .remark import Remark, folded, nearest, printable, shown, suggestion
@@ -110,14 +110,16 @@ class Config:
         raise unknown(agent, self)
 
     def _remarks(self) -> Iterator[Remark]:
-        yield from self._source.remarks if self._source else ()
-        outline = outline_of(self.blocks)
-        gateway = Levels({}, self.gateway)
-        yield from review(outline, gateway, "gateway", "gateway")
+        if self._source is None:
+            return
+        yield from self._source.remarks
+        outline, gateway = outline_of(self.blocks), Levels({}, self.gateway)
+        yield from review(outline, gateway, "gateway", "gateway", self._source.tree["gateway"])
         yield from adjusted(self.blocks, gateway, "gateway", "gateway")
+        written = {name: entry for entry in self._source.tree["agents"] if (name := identified(entry))}
         for entry in self.agents:
             levels, where = self._levels(entry.id), f"agents[{entry.id}]"
-            yield from review(outline, levels, "agent", where)
+            yield from review(outline, levels, "agent", where, written[entry.id])
             yield from adjusted(self.blocks, levels, "agent", where)
 
 

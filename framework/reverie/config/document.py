@@ -134,7 +134,8 @@ def remedy(text: str, at: int) -> str:
 
 
 def complaint(error: json.JSONDecodeError) -> str:
-    return printable(error.msg).lower().removesuffix(" at").removesuffix(" starting")
+    """What Python says of the mistake."""
+    return f"{printable(error.msg).lower().removesuffix(' at').removesuffix(' starting')}; mend it there"
 
 
 def place(text: str, at: int) -> str:

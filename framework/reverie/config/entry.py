@@ -12,7 +12,7 @@ from .document import Tree, twice
 from .expansion import expand_sections
 from .outline import Outline
 from .place import expanded
-from .remark import printable, shown
+from .remark import shown
 from .value import changed, read
 
 PROMPT_FILE: Final = "--append-system-prompt-file"
@@ -48,16 +48,21 @@ def admit(
     if fault := misnamed(entry.get("id")):
         return Skipped(name, fault)
     owned = {*outline.names("", "agent"), "workspace"}
-    raw, missing = expand_sections(entry, owned, environ, name)
-    for fault in (*missing, *refusals(raw, name, outline), *homeless(raw.get("workspace"), name, environ)):
+    raw, missing = expand_sections(entry, owned, environ, "")
+    for fault in (*missing, *refusals(raw, entry, outline), *homeless(raw.get("workspace"), environ)):
         return Skipped(name, fault)
     return AgentEntry(raw["id"], workspace_of(raw, home, folder, environ), raw)
 
 
 def label(entry: Any, index: int) -> str:
     """``agents[alfred]``; an entry without a usable id goes by its number, from 0."""
+    return f"agents[{identified(entry) or index}]"
+
+
+def identified(entry: Any) -> str:
+    """The id of an entry, if it can be one, or ""."""
     name = entry.get("id") if isinstance(entry, dict) else None
-    return f"agents[{index if misnamed(name) else name}]"
+    return "" if misnamed(name) else str(name)
 
 
 def misnamed(name: Any) -> str:
@@ -73,21 +78,23 @@ def misnamed(name: Any) -> str:
     return ""
 
 
-def refusals(raw: Tree, name: str, outline: Outline) -> Iterator[str]:
+def refusals(raw: Tree, written: Tree, outline: Outline) -> Iterator[str]:
     """Why the keys that stand in the entry itself forbid the agent: what keeps memories apart must be certain."""
-    held = {}
+    isolated = False
     for key in (key for keys in outline.keys[""].values() for key in keys if "agent" in key.levels):
         if key.name not in raw:
             continue
         try:
-            held[key.name] = read(key, raw[key.name])
-            if changed(key, raw[key.name], held[key.name]):
-                raise ValueError(f"a value it takes as it is, such as {shown(held[key.name])}")
+            value = read(key, raw[key.name])
+            if changed(key, raw[key.name], value):
+                raise ValueError(f"a value it takes as it is, such as {shown(value)}")
         except ValueError as expected:
-            yield f"{name}.{key.name}: {shown(raw[key.name])} is not {expected}; nothing is guessed here, so write that"
-    if held.get("isolateMemory") is True and PROMPT_FILE in flags_of(raw):
+            yield f"{key.name}: {shown(written[key.name])} is not {expected}; write that, or take the key out"
+            continue
+        isolated = isolated or (key.name == "isolateMemory" and value)
+    if isolated and PROMPT_FILE in flags_of(raw):
         yield (
-            f"{name}.claude.extraFlags: {PROMPT_FILE} would replace the conversation's memory of an isolated agent; "
+            f"claude.extraFlags: {PROMPT_FILE} would replace the conversation's memory of an isolated agent; "
             "use --append-system-prompt, or move the text into AGENTS.md"
         )
 
@@ -101,24 +108,23 @@ def flags_of(raw: Tree) -> set[str]:
     return {word.partition("=")[0] for text in options for word in text.split()}
 
 
-def homeless(workspace: Any, name: str, environ: Mapping[str, str]) -> Iterator[str]:
+def homeless(workspace: Any, environ: Mapping[str, str]) -> Iterator[str]:
     """Why a workspace is none: no memory is written where nobody named a folder."""
     if workspace is None:
         return
     if not isinstance(workspace, str) or not workspace.strip() or not workspace.isprintable():
-        yield f"{name}.workspace: {shown(workspace)} is no path; write one, or leave the key out for the default"
+        yield f"workspace: {shown(workspace)} is no path; write one, or leave the key out for the default"
     elif str(expanded(workspace, environ)).startswith("~"):
-        yield f"{name}.workspace: {shown(workspace)} names a user who does not exist; write the whole path"
+        yield f"workspace: {shown(workspace)} names a user who does not exist; write the whole path"
 
 
 def workspace_of(raw: Tree, home: Path, folder: Path, environ: Mapping[str, str]) -> Path:
     """The folder an entry names, absolute, or the default one."""
     if raw.get("workspace") is None:
-        return home / "agents" / raw["id"] / "workspace"
-    return folder.joinpath(expanded(raw["workspace"], environ))
+        return home / "agents" / str(raw["id"]) / "workspace"
+    return Path(folder, expanded(raw["workspace"], environ))
 
 
 def doubled(entries: list[Any]) -> list[str]:
     """The ids that several entries bear, sorted."""
-    named = [(entry["id"], entry) for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
-    return sorted(map(printable, twice(named)))
+    return sorted(twice([(name, entry) for entry in entries if (name := identified(entry))]))

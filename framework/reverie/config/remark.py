@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from sys import float_info
 from typing import Any, Final
 
 from attrs import frozen
 
+LARGEST: Final = float_info.max
 WIDTH: Final = 60
 """Characters of a name or value that are shown."""
 
@@ -25,8 +27,8 @@ def shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list | tuple):
         return "a list"
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return "a number that no double holds"
+    if isinstance(value, int | float) and not -LARGEST <= value <= LARGEST:
+        return "a number beyond 1e308"
     if value is None or isinstance(value, bool):
         return str(value).lower() if value is not None else "null"
     return printable(str(value))

@@ -17,6 +17,10 @@ def create(file: Path, data: bytes, like: os.stat_result | None = None) -> bool:
             os.link(draft, file)
         except FileExistsError:
             return False
+        except OSError:  # a file system without hard links
+            if os.path.lexists(file):
+                return False
+            draft.replace(file)
     settle(file.parent)
     return True
 

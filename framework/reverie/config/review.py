@@ -13,20 +13,23 @@ from .remark import Remark, folded, nearest, shown, suggestion
 from .value import Levels, build, changed, read, resolve
 
 
-def review(outline: Outline, levels: Levels, level: Level, where: str) -> Iterator[Remark]:
-    """The remarks on the tree of one level; ``where`` is ``gateway`` or ``agents[<id>]``."""
-    todo: list[tuple[str, Tree]] = [("", getattr(levels, level))]
+def review(outline: Outline, levels: Levels, level: Level, where: str, written: Tree) -> Iterator[Remark]:
+    """The remarks on the tree of one level; ``where`` is ``gateway`` or ``agents[<id>]``.
+
+    ``written`` is the same tree as it stands in the file: what came from the environment may be a secret.
+    """
+    todo: list[tuple[str, Tree, Tree]] = [("", getattr(levels, level), written)]
     while todo:
-        path, tree = todo.pop(0)
+        path, tree, source = todo.pop(0)
         for name, raw in tree.items():
             inner = f"{path}.{name}" if path else name
             here = joined(where, name) if not path else joined(f"{where}.{path}", name)
             if keys := outline.keys.get(path, {}).get(name):
-                yield from _of_key(keys, raw, levels, level, here)
+                yield from _of_key(keys, raw, levels, level, here, source[name])
             elif inner in outline.reach:
                 yield from _of_section(raw, outline.reach[inner], level, here)
                 if isinstance(raw, dict) and level in outline.reach[inner]:
-                    todo.append((inner, raw))
+                    todo.append((inner, raw, source[name]))
             else:
                 yield from _of_stranger(name, outline, path, level, here)
 
@@ -56,22 +59,22 @@ def _says(keys: tuple[Key, ...], tree: Tree) -> bool:
     return any(section(tree, key.path).get(key.name) is not None for key in keys)
 
 
-def _of_key(keys: list[Key], raw: Any, levels: Levels, level: Level, here: str) -> Iterator[Remark]:
+def _of_key(keys: list[Key], raw: Any, levels: Levels, level: Level, here: str, source: Any) -> Iterator[Remark]:
     for key in keys:
         if level not in key.levels and key.block:  # `timezone` of an agent's entry is somebody else's
             yield Remark(here, f"counts at {key.levels[0]} level only, and is not used here")
         elif raw is not None and level in key.levels:
-            yield from _of_value(key, raw, levels, level, here)
+            yield from _of_value(key, raw, levels.above(level), here, source)
 
 
-def _of_value(key: Key, raw: Any, levels: Levels, level: Level, here: str) -> Iterator[Remark]:
+def _of_value(key: Key, raw: Any, above: Levels, here: str, source: Any) -> Iterator[Remark]:
     try:
         value = read(key, raw)
     except ValueError as expected:
-        yield Remark(here, f"{shown(raw)} is not {expected}; {instead(key, levels.above(level))}")
+        yield Remark(here, f"{shown(source)} is not {expected}; {instead(key, above)}")
         return
     if changed(key, raw, value):
-        yield Remark(here, f"{shown(raw)} counts as {shown(value)}")
+        yield Remark(here, f"{shown(source)} counts as {shown(value)}")
 
 
 def instead(key: Key, levels: Levels) -> str:
@@ -99,6 +102,6 @@ def _of_stranger(name: str, outline: Outline, path: str, level: Level, here: str
     """An unknown key; beside the sections only one that is ours but for its spelling is worth a word."""
     known = outline.names(path, level)
     if path:
-        yield Remark(here, f"is no key that anybody reads{suggestion(name, known)}")
+        yield Remark(here, f"unknown key, not used{suggestion(name, known)}")
     elif folded(name) in {folded(each) for each in known}:
         yield Remark(here, f'is not read; did you mean "{nearest(name, known)}"?')

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Final, Union, cast, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -22,12 +22,12 @@ from cattrs.cols import (
 from cattrs.errors import CattrsError
 from cattrs.gen import make_dict_structure_fn, override
 
-from reverie_hookspecs.settings import Block, Reader
+from reverie_hookspecs.settings import Reader
 
 from .outline import Key, camel
 
 WORDS: Final[dict[object, str]] = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
-UNFIT: Final = (CattrsError, TypeError, ValueError, LookupError)
+UNFIT: Final = (CattrsError, TypeError, ValueError, LookupError, ArithmeticError)
 """What cattrs and attrs raise for a value that does not fit."""
 Hook = Callable[[Any, Any], Any]
 Factory = Callable[[Any, Any], Hook]
@@ -35,12 +35,13 @@ Factory = Callable[[Any, Any], Hook]
 
 def reader_of(key: Key) -> Reader:
     """A function from the JSON value to the field's type; it raises ValueError with what was expected."""
-    assert key.block
-    return _reader(key.block, key.attribute)
+    block: Any = key.block
+    reader: Reader = _reader(block, key.attribute)
+    return reader
 
 
 @cache
-def _reader(block: type[Block], attribute: str) -> Reader:
+def _reader(block: Any, attribute: str) -> Reader:
     try:
         fields = attrs.fields_dict(attrs.resolve_types(block))
     except NameError as error:
@@ -54,7 +55,7 @@ def _reader(block: type[Block], attribute: str) -> Reader:
         except UNFIT:
             raise ValueError(expected) from None
         # A validator or a converter of the field has its say only when the class is made.
-        return getattr(block(**{field.alias: structured}), attribute)
+        return getattr(block(**{str(field.alias): structured}), attribute)
 
     return read
 
@@ -72,16 +73,21 @@ def _refusing(expected: str) -> Reader:
 
 
 def exactly(kind: type) -> Hook:
-    """Take a scalar of this type alone; a whole number is a number too."""
+    """Take a scalar of this type alone."""
 
     def structure(value: Any, _: Any) -> Any:
-        if type(value) is not kind and not (kind is float and type(value) is int):
+        if type(value) is not kind:
             raise TypeError(f"expected {kind.__name__}")
-        if kind is float and not math.isfinite(value):
-            raise ValueError("expected a finite number")
-        return kind(value)
+        return value
 
     return structure
+
+
+def number(value: Any, _: Any) -> float:
+    """Take a finite number; a whole one is a number too."""
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise TypeError("expected a number")
+    return float(value)
 
 
 def only(kind: type, factory: Factory) -> Factory:
@@ -102,7 +108,8 @@ def only(kind: type, factory: Factory) -> Factory:
 
 def structure_set(type_: Any, converter: Converter) -> Hook:
     """A list, made a set."""
-    inner = list_structure_factory(list[get_args(type_) or (Any,)], converter)  # type: ignore[misc]
+    of: Any = get_args(type_)[0] if get_args(type_) else Any
+    inner = list_structure_factory(cast("type", list[of]), converter)
     kind = frozenset if get_origin(type_) is frozenset else set
     return lambda value, _: kind(inner(value, list))
 
@@ -139,8 +146,9 @@ def structure_union(type_: Any, converter: Converter) -> Hook:
 def converter() -> Converter:
     """A cattrs converter that coerces nothing."""
     made = Converter(forbid_extra_keys=True)
-    for kind in (bool, int, float, str):
+    for kind in (bool, int, str):
         made.register_structure_hook(kind, exactly(kind))
+    made.register_structure_hook(float, number)
     made.register_structure_hook_factory(attrs.has, only(dict, structure_class))
     made.register_structure_hook_factory(is_mapping, only(dict, mapping_structure_factory))
     made.register_structure_hook_factory(is_any_set, only(list, structure_set))

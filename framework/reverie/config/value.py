@@ -10,7 +10,7 @@ from reverie_hookspecs.errors import PluginError
 from reverie_hookspecs.settings import Block, Level
 
 from .document import Tree
-from .outline import CLOCK, Key, defaults, keys_of, section
+from .outline import CLOCK, TIMEZONE, Key, defaults, keys_of, section
 
 logger = logging.getLogger(__name__)
 Origin = Literal["agent", "gateway", "default"]
@@ -33,8 +33,8 @@ class Levels(NamedTuple):
     gateway: Tree
 
     def above(self, level: Level) -> Levels:
-        """What a value at a level falls to, if it does not count."""
-        return Levels({}, self.gateway if level == "agent" else {})
+        """What a value at a level falls to, if it does not count; a zone still finds ``gateway.timezone``."""
+        return Levels({}, self.gateway if level == "agent" else {TIMEZONE: self.gateway.get(TIMEZONE)})
 
 
 def read(key: Key, raw: Any) -> Any:

@@ -56,7 +56,9 @@ def modernised(tree: Tree) -> tuple[Tree, list[Remark]]:
     if version > CURRENT:
         newer = f"{written(version)} is newer than {written(CURRENT)}; what is known is used, and nothing rewritten"
         return tree, [Remark(KEY, newer)]
-    older = f'{written(version)} is older than {written(CURRENT)}; it is read as "reverie config migrate" would write it'
+    older = (
+        f'{written(version)} is older than {written(CURRENT)}; it is read as "reverie config migrate" would write it'
+    )
     renewed, remarks = renewed_modes(tree) if version < AUTO else (tree, [])
     return renewed, [Remark(KEY, older), *remarks]
 

@@ -32,8 +32,12 @@ class Block(NamedTuple):
 
 NONE, PARAGRAPH, FENCE, HTML = range(4)
 QUOTE: Final = -1
+DEEPEST: Final = 100
+"""Containers inside one another; what would be deeper counts as text, so that no line costs more than that."""
 
-_PLAIN: Final = r"(?:[^ \t\n#`~<>=_*+\-0-9]|\*\*[^*\s]|`{1,2}+[^`\n]|[0-9]{1,9}+[^0-9.)\n])[^\n]*+\n"
+_PLAIN: Final = (
+    r"(?:[^ \t\n#`~<>=_*+\-0-9]|[#~=_*+-][^ \t\n#`~=_*+-]|\*\*[^*\s]|`{1,2}+[^`\n]|[0-9]{1,9}+[^0-9.)\n])[^\n]*+\n"
+)
 _TEXT_RUN: Final = re.compile(rf"(?:{_PLAIN})++")
 _ITEM_RUN: Final = re.compile(rf"(?:[-*+] {_PLAIN})++")
 _HOLLOW_RUN: Final = re.compile(r"(?:[-*+] ?\n)++")
@@ -132,10 +136,10 @@ class Scanner:
                 self.go_on()
                 return
             self.finish(start, closed=False)
+        self.hollow = False
         if self.blank():
             self.cut(depth)
         else:
-            self.hollow = False
             self.open(start, depth)
 
     def enter(self, start: int) -> int:
@@ -186,21 +190,34 @@ class Scanner:
         """Open what the line opens: containers one after the other, then at most one leaf."""
         while not self.blank():
             if self.column - self.left >= 4:
-                if self.leaf != PARAGRAPH:
+                if self.leaf != PARAGRAPH or (depth < len(self.stack) and self.begins(len(self.stack) - depth)):
                     self.cut(depth)
                 return
             whole = depth == len(self.stack)
-            if self.text[self.at] == ">":
+            if depth < DEEPEST and self.text[self.at] == ">":
                 self.cut(depth)
                 self.stack.append(QUOTE)
                 self.quoted()
-            elif item := self.item(whole):
+            elif depth < DEEPEST and (item := self.item(whole)):
                 self.cut(depth)
                 self.push(item)
             else:
                 self.open_leaf(start, depth, whole)
                 return
             depth += 1
+
+    def begins(self, left_out: int) -> bool:
+        """Whether a block would begin here, were the line indented less.
+
+        Outside ``left_out`` items such a line is code, and no lazy line of the paragraph: so markdown-it has it,
+        CommonMark leaves it to the paragraph.
+        """
+        at, character = self.at, self.text[self.at]
+        if character in ">#`~<":
+            html = _HTML.match(self.text, at)
+            found = character == ">" or _HEADING.match(self.text, at) or _FENCE.match(self.text, at)
+            return bool(found or (html and not html["tag"]))
+        return bool(_RULE.match(self.text, at) or (left_out > 1 and _MARKER.match(self.text, at)))
 
     def item(self, whole: bool) -> re.Match[str] | None:
         """The list marker here, if it begins an item and is no rule or underline, nor barred by a paragraph."""

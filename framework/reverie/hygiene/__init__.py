@@ -1,0 +1,39 @@
+"""The security boundary of a composed text: whatever stands in memory can forge, import, hide and swallow nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .block import settle
+from .character import single_line as single_line
+from .character import visible as visible
+from .delimiter import delimiter as delimiter
+from .delimiter import escape_delimiters
+from .delimiter import is_delimiter as is_delimiter
+from .imports import guard_imports
+
+
+class Clean(NamedTuple):
+    """A text made harmless, and how often what was done to it.
+
+    ``hidden`` characters were taken out or replaced, ``delimiters`` escaped, ``imports`` made code; ``closed`` fences
+    or comments were left open and have their end now.
+    """
+
+    text: str
+    hidden: int = 0
+    delimiters: int = 0
+    imports: int = 0
+    closed: int = 0
+
+
+def cleanse(text: str, imports: bool = False) -> Clean:
+    """Make the body of a section harmless; done twice it changes nothing more.
+
+    ``imports`` lets ``@path`` be: only for files that the operator writes.
+    """
+    shown, hidden = visible(text)
+    lines, delimiters = escape_delimiters(shown.strip("\n").split("\n"))
+    settled, closed = settle(lines)
+    clean, guarded = ([line.text for line in settled], 0) if imports else guard_imports(settled)
+    return Clean("\n".join(clean).strip("\n"), hidden, delimiters, guarded, closed)

@@ -1,0 +1,218 @@
+"""What is code and what may be raw HTML, made plain enough that no Markdown reader sees it otherwise.
+
+Readers of Markdown differ. So a fence counts only if every one of them must see it, and see it end where we do; any
+other is broken by a backslash and its lines are text. Nothing stays open at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+MARKERS: Final = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*"
+"""Bullets, numbers and quotes that a block may stand behind."""
+FENCE: Final = re.compile(MARKERS + r"(`{3,}(?=[^`]*$)|~{3,})")
+PREFIX: Final = re.compile(MARKERS)
+ITEM: Final = re.compile(r"( *)([-*+]|\d{1,9}[.)]) {1,4}(?=[^ \t])")
+RULE: Final = re.compile(r" *([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+HTML: Final = re.compile(
+    r"[ \t]*<(?:(?P<tag>script|pre|style|textarea)(?![\w-])|(?P<comment>!--)|(?P<instruction>\?)"
+    r"|(?P<cdata>!\[CDATA\[)|(?P<declaration>![A-Z])|(?P<other>/?[A-Z]))",
+    re.IGNORECASE | re.ASCII,
+)
+"""The beginning of raw HTML; all kinds but the last may run on over blank lines until their end is met."""
+ENDS: Final = {"comment": "-->", "instruction": "?>", "cdata": "]]>", "declaration": ">"}
+OPEN_COMMENT, END_COMMENT = "<!--", "-->"
+
+Items = tuple[tuple[int, int], ...]
+"""List items that are open for certain, outermost first: column of the marker, column of the text."""
+
+
+class Line(NamedTuple):
+    """A line: is it code in a fence, and may it be raw HTML?"""
+
+    text: str
+    code: bool = False
+    raw: bool = False
+
+
+class Markup(NamedTuple):
+    """What raw HTML may be open: the ends it waits for, and whether it lasts to the next blank line."""
+
+    ends: tuple[str, ...] = ()
+    to_blank: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.ends) or self.to_blank
+
+
+class Fence(NamedTuple):
+    """The beginning of a fence: its column, its characters, the column of the innermost certain item, the items."""
+
+    column: int
+    run: str
+    home: int
+    items: Items
+
+
+def settle(lines: list[str]) -> tuple[list[Line], int]:
+    """The lines with nothing left open and no fence in doubt, and how many ends had to be added."""
+    settled: list[Line] = []
+    items: Items = ()
+    markup = Markup()
+    doubtful = at = closed = 0
+    while at < len(lines):
+        line = lines[at]
+        inside, markup = markup, within(line, markup)
+        raw = bool(inside or markup) or is_html(line)
+        fence = None if raw or at < doubtful else opening(line, items, at > 0 and not lines[at - 1].strip(" \t"))
+        end, certain = find_end(lines, at, fence) if fence else (at, False)
+        if fence and certain:
+            settled += fenced(lines[at : end + 1], fence, end < len(lines))
+            closed += end == len(lines)
+            at, items = end + 1, fence.items
+            continue
+        doubtful = max(doubtful, end + 1) if fence else doubtful
+        items = () if raw else open_items(line, items, at > 0 and not lines[at - 1].strip(" \t"))
+        settled.append(Line(broken(line), False, raw))
+        at += 1
+    ends = missing(settled, markup)
+    return settled + [Line(end) for end in ends], closed + len(ends)
+
+
+def broken(line: str) -> str:
+    """The line, no fence any more; one of blanks alone is empty."""
+    if not line.strip(" \t"):
+        return ""
+    found = FENCE.match(line)
+    return f"{line[: found.start(1)]}\\{line[found.start(1) :]}" if found else line
+
+
+def fenced(lines: list[str], fence: Fence, ended: bool) -> list[Line]:
+    """The lines of a fence; its last is the end, which is made where there is none."""
+    body = [Line(line, True) for line in lines]
+    if ended:
+        return [*body[:-1], Line(lines[-1].rstrip(), True)]
+    while len(body) > 1 and not body[-1].text.strip():
+        body.pop()
+    return [*body, Line(" " * fence.column + fence.run, True)]
+
+
+def opening(line: str, items: Items, after_blank: bool) -> Fence | None:
+    """The fence a line opens, if it is one to every reader."""
+    found = FENCE.match(line)
+    if not found:
+        return None
+    inner = open_items(line, items, after_blank)
+    column = found.start(1)
+    if line[:column].strip(" "):
+        marked = ITEM.match(line)
+        if not marked or marked.end() != column or not inner or inner[-1][1] != column:
+            return Fence(-1, found[1], 0, inner)
+    home = inner[-1][1] if inner else 0
+    return Fence(column if column - home <= 3 else -1, found[1], home, inner)
+
+
+def find_end(lines: list[str], start: int, fence: Fence) -> tuple[int, bool]:
+    """The line that ends a fence, or the number of lines if none does; and whether every reader sees it so.
+
+    Where they may differ it is the line at which they do.
+    """
+    if fence.column < 0:
+        return start, False
+    nested = fence.column if fence.column > 1 else 0
+    for at in range(start + 1, len(lines)):
+        line = lines[at]
+        if not line.strip(" \t"):
+            continue
+        if depth(line) < nested:
+            return at, False
+        if is_end(line, fence.run):
+            column = len(line) - len(line.lstrip(" "))
+            tabbed = line[column] == "\t"
+            if nested <= column <= fence.home + 3 and not tabbed:
+                return at, set(line.strip(" \t")) == {fence.run[0]}
+            if nested and (tabbed or column <= nested + 3):
+                return at, False
+    return len(lines), True
+
+
+def is_end(line: str, run: str) -> bool:
+    """Whether some reader may take the line for the end of a fence that began with the run."""
+    core = line.strip(" \t")
+    return core.startswith(run) and not core.strip("`~")
+
+
+def depth(line: str) -> int:
+    """How far a line is indented at least: readers differ on how wide a tab is."""
+    indent = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(indent) + 2 * indent.count("\t")
+
+
+def open_items(line: str, items: Items, after_blank: bool) -> Items:
+    """The list items that are open for certain after a line."""
+    if not line.strip(" \t"):
+        return items
+    column = len(line) - len(line.lstrip(" "))
+    if line[column] == "\t":
+        return ()
+    kept = tuple(item for item in items if item[1] <= column)
+    found = ITEM.match(line)
+    if not found or RULE.match(line) or column - (kept[-1][1] if kept else 0) > 3:
+        return kept
+    sure = len(found[2]) == 1 or found[2][:-1] == "1" or after_blank or any(item[0] == column for item in items)
+    return (*kept, (column, found.end())) if sure else kept
+
+
+def is_html(line: str) -> bool:
+    """Whether raw HTML may begin on the line."""
+    return bool(HTML.match(line, prefix_end(line)))
+
+
+def within(line: str, markup: Markup) -> Markup:
+    """What may be open after a line."""
+    if not line.strip(" \t"):
+        return Markup(markup.ends)
+    waiting, spots = [], [prefix_end(line)]
+    for end in markup.ends:
+        found = search(end, line, 0)
+        spots += [found] if found else []
+        waiting += [] if found else [end]
+    to_blank = markup.to_blank
+    for spot in spots:
+        end, other = begun(line, spot)
+        to_blank |= other
+        waiting += [end] if end and end not in waiting else []
+    return Markup(tuple(waiting), to_blank)
+
+
+def begun(line: str, spot: int) -> tuple[str, bool]:
+    """The end that HTML begun at a place waits for, if it is not met on the same line; and whether a tag began."""
+    while found := HTML.match(line, spot):
+        kind = found.lastgroup or ""
+        if kind == "other":
+            return "", True
+        end = ENDS.get(kind) or f"</{found[kind].lower()}>"
+        spot = search(end, line, found.end())
+        if not spot:
+            return end, False
+    return "", False
+
+
+def search(end: str, line: str, start: int) -> int:
+    """The place behind an end, or 0."""
+    found = re.compile(re.escape(end), re.IGNORECASE | re.ASCII).search(line, start)
+    return found.end() if found else 0
+
+
+def prefix_end(line: str) -> int:
+    found = PREFIX.match(line)
+    return found.end() if found else 0
+
+
+def missing(lines: list[Line], markup: Markup) -> list[str]:
+    """The ends that raw HTML still waits for, to a reader of Markdown or to one that only looks for comments."""
+    text = "\n".join(line.text for line in lines)
+    start = text.rfind(OPEN_COMMENT)
+    commented = start >= 0 and text.find(END_COMMENT, start + len(OPEN_COMMENT)) < 0
+    return [*markup.ends, *([END_COMMENT] if commented and END_COMMENT not in markup.ends else [])]

@@ -1,0 +1,216 @@
+"""``@path`` outside code: Claude Code would read the file, so each becomes a code span.
+
+What an author marked as code stays as it is, if it is code to every reader: one that lets a link, a tag or an emphasis
+end inside a code span would see the rest of it as text. Our own code spans hold nothing that could end anything, and
+are as many backticks long as nothing else beside them is, so that no reader can pair them otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from .block import Line
+
+AT: Final = r"(?:@++|&(?:#0{0,5}64|#x0{0,4}40|commat);)"
+PATH: Final = r"[\w./+:%#@&;~\\-]*"
+"""Characters that end nothing in Markdown; whatever another import could begin with is among them."""
+SIGN: Final = re.compile(AT + r"(?=[^\s`])", re.IGNORECASE)
+TARGET: Final = re.compile(AT + PATH, re.IGNORECASE)
+TIGHT: Final = re.compile(rf"(?<![`\\])(`++)\\*{AT}{PATH}\1(?!`)", re.IGNORECASE)
+"""A code span that holds one import and nothing else."""
+RUN: Final = re.compile("`+")
+TICK: Final = re.compile(r"\\[\\`]|`+")
+ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`()\[\]\\*|]*/$", re.IGNORECASE)
+LOOK_BACK: Final = 300
+FIRST: Final = re.compile(r" {0,3}[^\W\d_]")
+NEXT: Final = re.compile(r"[ \t]*[^\W\d_]")
+TABLE: Final = re.compile(r"[\s>|:-]*-[\s>|:-]*$")
+OPENERS: Final = {"*": "*", "_": "_", "~": "~", "]": "[", ")": "](", ">": "<"}
+"""What may end something inside a code span -> what that something begins with."""
+
+
+class Span(NamedTuple):
+    """A code span of a stretch of text, its backticks included."""
+
+    start: int
+    end: int
+
+
+def guard_imports(lines: list[Line]) -> tuple[list[str], int]:
+    """The lines with their imports made code, and how many there were."""
+    clean: list[str] = []
+    count = 0
+    for is_text, group in groupby(lines, key=lambda line: bool(line.text) and not line.code):
+        held = list(group)
+        if is_text and any(SIGN.search(line.text) for line in held):
+            texts, found = guarded(held)
+            clean += texts
+            count += found
+        else:
+            clean += [line.text for line in held]
+    return clean, count
+
+
+def guarded(lines: list[Line]) -> tuple[list[str], int]:
+    """Lines without a blank one between them, with their imports made code, and how many there were."""
+    joined = is_paragraph(lines)
+    texts = ["\n".join(line.text for line in lines)] if joined else [line.text for line in lines]
+    code, ticks = code_spans(texts, [False] if joined else [line.raw for line in lines])
+    clean = []
+    count = 0
+    for text, spans in zip(texts, code, strict=True):
+        found = list(targets(text, spans))
+        clean.append(wrapped(text, found, ticks))
+        count += len(found)
+    return "\n".join(clean).split("\n"), count
+
+
+def is_paragraph(lines: list[Line]) -> bool:
+    """Whether the lines are one paragraph to every reader: each begins with a letter."""
+    return bool(FIRST.match(lines[0].text)) and all(NEXT.match(line.text) and not line.raw for line in lines)
+
+
+def targets(text: str, code: list[Span]) -> Iterator[Span]:
+    """The imports of a text outside of its code."""
+    within = iter([*code, Span(len(text), len(text))])
+    span = next(within)
+    last = done = -1
+    for found in SIGN.finditer(text):
+        sign = found.start()
+        while span.end <= sign:
+            span = next(within)
+        start = sign - backslashes(text, sign)
+        if done <= sign < span.start and imports(text, start, sign, last):
+            done = target_end(text, sign)
+            yield Span(start, done)
+        last = found.end()
+
+
+def imports(text: str, start: int, sign: int, last: int) -> bool:
+    """Whether a sign may begin an import: it is neither in an e-mail address nor in the path of a web address."""
+    before = text[start - 1 : start]
+    if start < sign or not before:
+        return True
+    if before.isalnum():
+        return last >= 0 and not re.search(r"\s", text[last:sign])
+    return not (before == "/" and ADDRESS.search(text, max(0, sign - LOOK_BACK), sign))
+
+
+def backslashes(text: str, at: int) -> int:
+    """How many backslashes stand right before a place."""
+    start = at
+    while start and text[start - 1] == "\\":
+        start -= 1
+    return at - start
+
+
+def target_end(text: str, sign: int) -> int:
+    """Where the path behind a sign ends, without what closes the phrase."""
+    found = TARGET.match(text, sign)
+    return sign + len(found[0].rstrip(".:;&~\\")) if found else sign + 1
+
+
+def wrapped(text: str, found: list[Span], ticks: str) -> str:
+    """The text with these stretches made code spans, set apart from backticks beside them."""
+    parts = []
+    last = 0
+    for start, end in found:
+        before = " " if text[start - 1 : start] == "`" else ""
+        after = " " if text[end : end + 1] == "`" else ""
+        parts += [text[last:start], before, ticks, text[start:end], ticks, after]
+        last = end
+    return "".join([*parts, text[last:]])
+
+
+def code_spans(texts: list[str], raw: list[bool]) -> tuple[list[list[Span]], str]:
+    """The code spans of each text that every reader sees, and backticks that will make another.
+
+    Each text is scanned for itself, and it is asked whether that could be otherwise if they belong together.
+    """
+    scanned = [scan(text) for text in texts]
+    tight = [{Span(*found.span()) for found in TIGHT.finditer(text)} for text in texts]
+    lengths = [tick_lengths(text) for text in texts]
+    solid = solid_lengths(texts, tight, lengths)
+    sure = are_apart(scanned, lengths) and are_whole(texts, scanned, tight)
+    code = []
+    for text, (spans, _), closed, is_raw in zip(texts, scanned, tight, raw, strict=True):
+        firm = {span for span in closed if ticks_of(text, span) in solid}
+        kept = closed & set(spans) if is_raw else set(spans)
+        code.append(sorted((kept if sure else set()) | firm))
+    taken = {length for counted in lengths for length in counted} - solid
+    return code, "`" * next(length for length in range(1, len(taken) + 2) if length not in taken)
+
+
+def scan(text: str) -> tuple[list[Span], set[int]]:
+    """The code spans of a text, first come first served, and the lengths of backtick runs that pair with none."""
+    by_length: dict[int, list[int]] = {}
+    for found in RUN.finditer(text):
+        by_length.setdefault(len(found[0]), []).append(found.start())
+    spans: list[Span] = []
+    alone: set[int] = set()
+    at = 0
+    while tick := TICK.search(text, at):
+        at = tick.end()
+        if tick[0][0] == "\\":
+            continue
+        length = len(tick[0])
+        same = by_length.get(length, [])
+        pair = bisect_left(same, at)
+        if pair < len(same):
+            at = same[pair] + length
+            spans.append(Span(tick.start(), at))
+        else:
+            alone.add(length)
+    return spans, alone
+
+
+def tick_lengths(text: str) -> Counter[int]:
+    """How often a run of backticks of each length stands there; a backslash before one may take its first away."""
+    lengths: Counter[int] = Counter()
+    for found in RUN.finditer(text):
+        lengths[len(found[0])] += 1
+        if text[found.start() - 1 : found.start()] == "\\" and len(found[0]) > 1:
+            lengths[len(found[0]) - 1] += 1
+    return lengths
+
+
+def solid_lengths(texts: list[str], tight: list[set[Span]], lengths: list[Counter[int]]) -> set[int]:
+    """The lengths of backtick runs that stand nowhere but around single imports: every reader pairs those alike."""
+    counted = sum(lengths, Counter[int]())
+    paired = Counter(ticks_of(text, span) for text, spans in zip(texts, tight, strict=True) for span in spans)
+    return {length for length, pairs in paired.items() if counted[length] == 2 * pairs}
+
+
+def ticks_of(text: str, span: Span) -> int:
+    """The length of the backtick run that a span begins with."""
+    found = RUN.match(text, span.start)
+    return len(found[0]) if found else 0
+
+
+def are_apart(scanned: list[tuple[list[Span], set[int]]], lengths: list[Counter[int]]) -> bool:
+    """Whether no run that is alone in its text could pair with one of another."""
+    texts_with = Counter(length for counted in lengths for length in counted)
+    return all(texts_with[length] < 2 for _, alone in scanned for length in alone)
+
+
+def are_whole(texts: list[str], scanned: list[tuple[list[Span], set[int]]], tight: list[set[Span]]) -> bool:
+    """Whether nothing that begins before a code span could end inside it."""
+    tabular = any(TABLE.match(text) for text in texts)
+    seen: set[str] = set()
+    for text, (spans, _), closed in zip(texts, scanned, tight, strict=True):
+        last = 0
+        for span in spans:
+            seen |= {opener for opener in OPENERS.values() if opener in text[last : span.start]}
+            inner = text[span.start : span.end]
+            if span not in closed and (
+                (tabular and "|" in inner) or any(end in inner and begin in seen for end, begin in OPENERS.items())
+            ):
+                return False
+            last = span.end
+        seen |= {opener for opener in OPENERS.values() if opener in text[last:]}
+    return True

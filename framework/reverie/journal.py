@@ -1,0 +1,281 @@
+"""The journal: before a write a line that says what is to be written, after it a line that says how it ended.
+
+One JSON object a line. Writes that belong together (a file and the archives its blocks go to) share an ``id``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final, Literal, NamedTuple
+
+from attrs import evolve, frozen
+
+from reverie_hookspecs import ABSENT
+
+from .workspace.disk import Disk
+
+Outcome = Literal["written", "withdrawn", "left"]
+Block = tuple[str, str]
+"""A block of text in an archive: the archive's path and the block's digest."""
+
+CHUNK: Final = 1 << 20
+HEAD: Final = re.compile(rb'\{"do": ?"(intent|outcome)", ?"id": ?"([0-9a-f]+)"')
+TELLING: Final = (b'"open"', b'"left"', b'"reused"')
+"""What makes an outcome worth reading when only open intents are looked for."""
+
+
+@frozen
+class Write:
+    """One write to one file, as journalled.
+
+    ``op``: ``replace`` (of a missing file: makes it), ``append``, ``remove``, ``rename``, or ``withdraw``, which takes
+    back what an ``append`` that came to nothing had added and is no write of the run. ``before`` and ``after`` are
+    SHA-256 of the content, or ``absent``; ``size`` and ``length`` its bytes before and after. ``text`` is what an
+    append adds: what leads it in, then blocks of ``blocks`` bytes each. ``made`` are the folders it makes.
+    """
+
+    id: str
+    run: str
+    path: str
+    op: str
+    before: str = ABSENT
+    after: str = ABSENT
+    size: int = 0
+    length: int = 0
+    root: str = "."
+    backup: str = ""
+    mode: int = 0
+    text: str = ""
+    blocks: tuple[int, ...] = ()
+    to: str = ""
+    made: tuple[str, ...] = ()
+    number: int = 0
+    of: int = 1
+
+    @property
+    def data(self) -> bytes:
+        """The bytes an append adds."""
+        return self.text.encode("utf-8", "surrogateescape")
+
+    def began(self, data: bytes) -> bool:
+        """Whether these bytes begin with the content before the write."""
+        return self.before != ABSENT and len(data) >= self.size and digest(data[: self.size]) == self.before
+
+    def became(self, data: bytes) -> bool:
+        """Whether these bytes begin with the content after the write."""
+        return self.after != ABSENT and len(data) >= self.length and digest(data[: self.length]) == self.after
+
+    def given(self) -> list[bytes]:
+        """The blocks an append adds, without what leads them in."""
+        data, given = self.data, []
+        start = len(data) - sum(self.blocks)
+        for length in self.blocks:
+            given.append(data[start : start + length])
+            start += length
+        return given
+
+
+class Batch(NamedTuple):
+    """Writes that belong together and whose end is not known.
+
+    Of ``written`` ones it is, but somebody had the replaced file open and may have gone on writing to it.
+    """
+
+    writes: tuple[Write, ...]
+    written: bool = False
+
+
+TEXTS: Final = ("id", "run", "root", "path", "op", "before", "after", "backup", "text", "to")
+NUMBERS: Final = ("size", "length", "mode", "number", "of")
+ALWAYS: Final = frozenset(("id", "run", "root", "path", "op", "before", "after", "size", "length"))
+ENDED: Final = ("before", "after", "size", "length", "backup")
+"""What may come out otherwise than intended, because somebody else appended in between."""
+
+
+class Journal:
+    """The journal at a path; ``skipped`` counts lines that are none, as the last full reading found them."""
+
+    def __init__(self, path: str, disk: Disk) -> None:
+        self.path = path
+        self.disk = disk
+        self.skipped = 0
+        self._forget()
+
+    def intend(self, writes: Iterable[Write]) -> None:
+        """Say what is about to be written; on disk when this returns."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._add([{"do": "intent", "id": write.id, "at": at, **_row(write)} for write in writes], sync=True)
+
+    def close(
+        self,
+        writes: Sequence[Write],
+        outcome: Outcome,
+        *,
+        reason: str = "",
+        left: Sequence[Block] = (),
+        reused: Sequence[Block] = (),
+        lingering: bool = False,
+    ) -> None:
+        """Say how writes that belong together ended, each as it came out.
+
+        ``left`` are blocks that stand in an archive though nothing was cut, ``reused`` such blocks of old that were
+        not written again; ``lingering``: somebody has the replaced file open.
+        """
+        row = {"do": "outcome", "id": writes[0].id, "run": writes[0].run, "outcome": outcome}
+        rare = {"reason": reason, "left": left, "reused": reused, "open": lingering}
+        ended = [{key: getattr(write, key) for key in ENDED} for write in writes]
+        self._add([{**row, "as": ended, **{key: value for key, value in rare.items() if value}}], sync=False)
+
+    def writes(self, run: str) -> list[Write]:
+        """What a run wrote, in order, each as it came out; what it took back itself is left out."""
+        self.skipped = 0
+        key, intents, done = json.dumps(run).encode(), dict[str, list[Write]](), list[Write]()
+        for line in self._lines(0):
+            row = parsed(line) if key in line else None
+            if row is None:
+                self.skipped += bool(line) and not (HEAD.match(line) and line.endswith(b"}") and key not in line)
+            elif row["run"] == run:
+                done += _step(intents, row)
+        return done
+
+    def open_intents(self) -> list[Batch]:
+        """The writes whose end is not known: of a run that was killed, or of one under way."""
+        self.scan()
+        found = [_batch(lines, self._closed.get(key)) for key, lines in self._open.items()]
+        return [batch for batch in found if batch.writes]
+
+    def left(self) -> Counter[Block]:
+        """Blocks that killed runs left in archives; each may be taken for written as often as it counts."""
+        return Counter(self._left)
+
+    def scan(self) -> None:
+        """Take note of the lines added since the last scan."""
+        look = self.disk.look(self.path)
+        ident = look.ident if look else None
+        if ident != self._ident or (look and look.size < self._offset):
+            self._forget()
+            self._ident = ident
+        for line in self._lines(self._offset):
+            self._offset += len(line) + 1
+            self._note(line)
+        self._torn = look is not None and self._offset < look.size
+
+    def _forget(self) -> None:
+        self._ident: tuple[int, int] | None = None
+        self._offset = 0
+        self._torn = False
+        self._open: dict[str, list[bytes]] = {}
+        self._closed: dict[str, dict[str, Any]] = {}
+        self._left: Counter[Block] = Counter()
+
+    def _add(self, rows: list[dict[str, Any]], sync: bool) -> None:
+        text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+        torn, self._torn = self._torn, True
+        self.disk.append(self.path, b"\n" * torn + text.encode(), create=True, sync=sync)
+        self._torn = False
+
+    def _lines(self, offset: int) -> Iterator[bytes]:
+        """Whole lines from an offset on, a megabyte at a time; one torn at the end is left out."""
+        pieces: list[bytes] = []
+        while chunk := self._chunk(offset):
+            offset += len(chunk)
+            first, *more = chunk.split(b"\n")
+            pieces.append(first)
+            if more:
+                yield b"".join(pieces)
+                yield from more[:-1]
+                pieces = more[-1:]
+
+    def _chunk(self, offset: int) -> bytes:
+        try:
+            return self.disk.tail(self.path, offset, CHUNK)
+        except FileNotFoundError:
+            return b""
+
+    def _note(self, line: bytes) -> None:
+        head = HEAD.match(line)
+        if head is None:
+            return
+        key = head[2].decode()
+        if head[1] == b"intent":
+            self._open.setdefault(key, []).append(line)
+            return
+        row = parsed(line) if any(word in line for word in TELLING) else None
+        self._left += Counter(_blocks(row, "left"))
+        self._left -= Counter(_blocks(row, "reused"))
+        if row and row.get("open"):
+            self._closed[key] = row
+        else:
+            self._open.pop(key, None)
+            self._closed.pop(key, None)
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 in hex."""
+    return sha256(data).hexdigest()
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """The object of a line of the journal, or None where the line is torn or foreign."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    known = isinstance(row, dict) and row.get("do") in ("intent", "outcome")
+    return row if known and isinstance(row.get("id"), str) and isinstance(row.get("run"), str) else None
+
+
+def _row(write: Write) -> dict[str, Any]:
+    """The fields of a write that say anything."""
+    row = {key: getattr(write, key) for key in ("run", "root", "path", "op", *ENDED)}
+    rest = ("mode", "to", "made", "number", "of", "blocks", "text")
+    row |= {key: getattr(write, key) for key in rest}
+    return {key: value for key, value in row.items() if value or key in ALWAYS}
+
+
+def _write(row: dict[str, Any]) -> Write | None:
+    """The write an intent names; None where a field has no sense."""
+    found: dict[str, Any] = {key: row[key] for key in (*TEXTS, *NUMBERS) if key in row}
+    found |= {key: tuple(row[key]) for key in ("made", "blocks") if isinstance(row.get(key), list)}
+    sound = all(isinstance(found[key], str) for key in TEXTS if key in found)
+    sound = sound and all(isinstance(found[key], int) for key in NUMBERS if key in found)
+    sound = sound and all(isinstance(name, str) for name in found.get("made", ()))
+    sound = sound and all(isinstance(length, int) for length in found.get("blocks", ()))
+    return Write(**found) if sound and found.keys() >= ALWAYS else None
+
+
+def _ended(writes: Iterable[Write], row: dict[str, Any] | None) -> list[Write]:
+    """Writes as an outcome says they came out."""
+    ends = row.get("as") if row else None
+    told = list(writes)
+    if not isinstance(ends, list) or len(ends) != len(told):
+        return told
+    return [
+        evolve(write, **{key: end[key] for key in ENDED if key in end}) for write, end in zip(told, ends, strict=True)
+    ]
+
+
+def _batch(lines: list[bytes], outcome: dict[str, Any] | None) -> Batch:
+    rows = [row for row in map(parsed, lines) if row]
+    writes = [write for write in map(_write, rows) if write]
+    return Batch(tuple(_ended(writes, outcome)), outcome is not None)
+
+
+def _step(intents: dict[str, list[Write]], row: dict[str, Any]) -> list[Write]:
+    """The writes that a line of the journal finishes; an intent is kept until its outcome comes."""
+    if row["do"] == "intent":
+        write = _write(row)
+        intents.setdefault(row["id"], []).extend([write] if write else [])
+        return []
+    writes = _ended(intents.pop(row["id"], []), row)
+    return [write for write in writes if write.op != "withdraw"] if row.get("outcome") == "written" else []
+
+
+def _blocks(row: dict[str, Any] | None, key: str) -> list[Block]:
+    found = row.get(key) if row else None
+    return [(str(pair[0]), str(pair[1])) for pair in found if len(pair) == 2] if isinstance(found, list) else []
