@@ -104,12 +104,20 @@ class Journal:
         self.path = path
         self.disk = disk
         self.skipped = 0
-        self._forget()
+        self._ident: tuple[int, int] | None = None
+        self._offset = 0
+        self._torn = False
+        self._open: dict[str, list[bytes]] = {}
+        self._closed: dict[str, dict[str, Any]] = {}
+        self._left: Counter[Block] = Counter()
+        self._under_way: dict[str, list[Write]] = {}
 
     def intend(self, writes: Iterable[Write]) -> None:
         """Say what is about to be written; on disk when this returns."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._add([{"do": "intent", "id": write.id, "at": at, **_row(write)} for write in writes], sync=True)
+        batch = list(writes)
+        self._add([{"do": "intent", "id": write.id, "at": at, **_row(write)} for write in batch], sync=True)
+        self._under_way[batch[0].id] = batch
 
     def close(
         self,
@@ -127,9 +135,10 @@ class Journal:
         not written again; ``lingering``: somebody has the replaced file open.
         """
         row = {"do": "outcome", "id": writes[0].id, "run": writes[0].run, "outcome": outcome}
-        rare = {"reason": reason, "left": left, "reused": reused, "open": lingering}
-        ended = [{key: getattr(write, key) for key in ENDED} for write in writes]
-        self._add([{**row, "as": ended, **{key: value for key, value in rare.items() if value}}], sync=False)
+        rare: dict[str, Any] = {"reason": reason, "left": left, "reused": reused, "open": lingering}
+        if outcome == "written" and self._under_way.pop(writes[0].id, None) != list(writes):
+            rare["as"] = [{key: getattr(write, key) for key in ENDED} for write in writes]
+        self._add([row | {key: value for key, value in rare.items() if value}], sync=False)
 
     def writes(self, run: str) -> list[Write]:
         """What a run wrote, in order, each as it came out; what it took back itself is left out."""
@@ -158,20 +167,16 @@ class Journal:
         look = self.disk.look(self.path)
         ident = look.ident if look else None
         if ident != self._ident or (look and look.size < self._offset):
-            self._forget()
-            self._ident = ident
+            self._forget(ident)
         for line in self._lines(self._offset):
             self._offset += len(line) + 1
             self._note(line)
         self._torn = look is not None and self._offset < look.size
 
-    def _forget(self) -> None:
-        self._ident: tuple[int, int] | None = None
-        self._offset = 0
-        self._torn = False
-        self._open: dict[str, list[bytes]] = {}
-        self._closed: dict[str, dict[str, Any]] = {}
-        self._left: Counter[Block] = Counter()
+    def _forget(self, ident: tuple[int, int] | None) -> None:
+        self._ident, self._offset, self._torn = ident, 0, False
+        for kept in (self._open, self._closed, self._left):
+            kept.clear()
 
     def _add(self, rows: list[dict[str, Any]], sync: bool) -> None:
         text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)

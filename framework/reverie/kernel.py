@@ -145,7 +145,7 @@ class Kernel:
 
     def compose(self, agent: Agent) -> str:
         """The text of its CLAUDE.md."""
-        return self.composed(agent).text
+        return str(self.composed(agent).text)
 
     def tools(self, agent: Agent) -> dict[str, Tool]:
         """The tools the agent may call, by name."""

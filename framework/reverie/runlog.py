@@ -71,10 +71,11 @@ class RunLog:
         """The newest run, undos left out, that changed a file and has not been undone."""
         runs = list(self.lines())
         undone = taken_back(runs)
-        for line in reversed(runs):
-            if line.get("changed") and line.get("kind") != "undo" and line["run"] not in undone:
-                return line
-        raise NotFound("no run of this agent changed a file that still stands; there is nothing to take back")
+        stands = [line for line in runs if line.get("changed") and line.get("kind") != "undo"]
+        newest = [line for line in stands if line["run"] not in undone][-1:]
+        if not newest:
+            raise NotFound("no run of this agent changed a file that still stands; there is nothing to take back")
+        return newest[0]
 
 
 def parsed(raw: bytes) -> dict[str, Any] | None:

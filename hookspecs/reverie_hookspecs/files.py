@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
@@ -24,7 +23,8 @@ class Snapshot:
 
     ``path`` is relative to its root, with forward slashes. ``text`` is the content without a BOM, its
     newlines as they are; bytes that are no UTF-8 stand in it as lone surrogates, so that it encodes back
-    to the same bytes. Of an unreadable file there is only a ``reason``; asking for its text raises Unreadable.
+    to the same bytes. Of an unreadable file there is only a ``reason``; asking for its text or digest raises
+    Unreadable.
     """
 
     path: str
@@ -34,8 +34,7 @@ class Snapshot:
 
     @property
     def text(self) -> str:
-        if self.state == "unreadable":
-            raise Unreadable(f"{self.path} cannot be read: {self.reason}")
+        self._demand()
         return self.data.removeprefix(BOM).decode("utf-8", "surrogateescape")
 
     @property
@@ -52,12 +51,19 @@ class Snapshot:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bytes in hex, or ``absent``."""
+        """SHA-256 of the bytes in hex, or ``absent``; Unreadable if nobody knows the bytes."""
+        from hashlib import sha256  # 7 ms, which reading alone does not need
+
+        self._demand()
         return ABSENT if self.state == "missing" else sha256(self.data).hexdigest()
 
     def encode(self, text: str) -> bytes:
         """The bytes a new text of this file has: its BOM is kept."""
         return (BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
+
+    def _demand(self) -> None:
+        if self.state == "unreadable":
+            raise Unreadable(f"{self.path} cannot be read: {self.reason}")
 
 
 @frozen
@@ -131,7 +137,10 @@ class Files(Protocol):
         """
 
     def commit(self, path: str, decide: Decide, run: Run) -> Committed:
-        """Read, decide, archive what leaves, compare, replace; on a difference decide once more, then leave it."""
+        """Read, decide, archive what leaves, compare, replace; on a difference decide once more, then leave it.
+
+        The second time ``decide`` is called while other writes wait, so it should be quick.
+        """
 
     def replace(self, snapshot: Snapshot, text: str, run: Run) -> None:
         """Put a new text in the place of what was read; StaleSnapshot if it is no longer there."""

@@ -283,7 +283,7 @@ def test_the_demo_shows_a_night_and_names_three_commands() -> None:
 def test_text_that_no_terminal_can_show_ends_in_no_traceback(tmp_path: Path) -> None:
     root = furnish(
         tmp_path / "w",
-        MEMORY="- \udcff\udc80 DONE, and a long enough line that a pointer in its place is the shorter one of the two\n",
+        MEMORY="- \udcff\udc80 DONE, and a long enough line that a pointer in its place is the shorter one\n",
     )
     program = "from reverie.cli import main; main()"
     for words in (["dream", str(root), "--dry-run"], ["compose", str(root), "--stdout"], ["dream", str(root)]):

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from reverie.config import Config
-from reverie.config.outline import outline_of, section
-from reverie.config.value import read
 from reverie_hookspecs import DOCUMENTED, ConfigError, Settings
 
 GOOD = '"gateway": {}, "agents": [{"id": "a"}]'
@@ -376,7 +371,7 @@ def test_an_agent_that_is_certain_is_not_skipped(tmp_path: Path, inner: str) -> 
     assert [entry.id for entry in loaded(tmp_path, agent(inner)).agents] == ["a", "b"]
 
 
-UNFIT = [
+UNFIT: list[Any] = [
     "",
     " a",
     "a ",
@@ -447,109 +442,3 @@ def test_a_section_of_ours_nested_to_any_depth_is_used_or_refused_in_a_sentence(
     found = outcome(tmp_path, gateway(f'"dreaming": {{"zzz": {deep}, "reviewModel": {deep}}}'))
     assert "nested too deeply" in str(found) if isinstance(found, ConfigError) else len(found.remarks) == 2
     assert isinstance(found, Config if depth <= 200 else ConfigError) or 200 < depth < 1000
-
-
-# Properties
-
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.integers(min_value=-(10**400), max_value=10**400),
-    st.floats(allow_nan=False),
-    st.sampled_from([math.inf, -math.inf, -0.0, 1e308]),
-    st.text(max_size=8),
-    st.sampled_from(
-        ["auto", "propose", "warn", "error", "UTC", "Asia/Bangkok", "memory/x", "trigram", "${HOME}", "\ud800"]
-    ),
-)
-VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-KEYS = [key for key in outline_of(DOCUMENTED) if key.path or "gateway" in key.levels]
-ALLOWED = {
-    "dreaming.staggerWindowMinutes": range(56),
-    "sessionCompaction.thresholdPercent": range(1, 100),
-    "sessionCompaction.quietMinutes": range(1, 10081),
-    "sessionCompaction.maxSessionsPerRun": range(1, 101),
-    "memory.overBudget": ("warn", "error"),
-    "dreaming.mode": ("auto", "propose"),
-    "knowledge.shared.mode": ("auto", "propose"),
-    "skillLearning.mode": ("auto", "propose"),
-}
-
-
-def text_of(tree: Any) -> str:
-    """JSON, with what no double holds written as such a number."""
-    return json.dumps(tree).replace("Infinity", "1e999")
-
-
-def put(path: str, name: str, value: Any) -> dict[str, Any]:
-    """A tree that holds one value at one place."""
-    tree: dict[str, Any] = {name: value}
-    for part in reversed(path.split(".") if path else []):
-        tree = {part: tree}
-    return tree
-
-
-@settings(max_examples=400, deadline=None)
-@given(st.sampled_from(KEYS), VALUES, VALUES)
-def test_any_value_at_any_documented_key_ends_as_itself_as_its_clamp_or_as_what_the_next_level_says(
-    tmp_path_factory: pytest.TempPathFactory, key: Any, own: Any, general: Any
-) -> None:
-    tmp_path = tmp_path_factory.mktemp("any")
-    tree = {
-        "gateway": put(key.path, key.name, general),
-        "agents": [{"id": "a"} | (put(key.path, key.name, own) if key.path else {}), {"id": "b"}],
-    }
-    config = loaded(tmp_path, text_of(tree), {"HOME": "/h"})
-    found = {each.path: each for each in config.effective("a")}[key.dotted]
-    document = json.loads(text_of(tree))
-    expected, origin = key.default, "default"
-    for level in reversed(key.levels):
-        held = document["gateway"] if level == "gateway" else document["agents"][0]
-        raw = section(held, key.path).get(key.name)
-        if raw is None:
-            continue
-        raw = raw.replace("${HOME}", "/h") if isinstance(raw, str) else raw
-        try:
-            expected, origin = read(key, raw), level
-        except ValueError:
-            continue
-    if key.dotted == "knowledge.archive.chunkOverlap":
-        expected = min(expected, 399)
-    assert (found.value, found.origin) == (expected, origin)
-    assert type(found.value) is type(key.default)
-    assert found.value in ALLOWED.get(key.dotted, (found.value,))
-    assert all(str(remark).isprintable() for remark in config.remarks)
-    for name in ("a", "b", None):
-        everything(config.settings(name))
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")))
-def test_any_bytes_are_a_configuration_or_a_sentence(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    outcome(tmp_path_factory.mktemp("bytes"), data)
-
-
-@settings(max_examples=150, deadline=None)
-@given(VALUES, VALUES, VALUES)
-def test_any_tree_is_a_configuration_or_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, gateway: Any, agents: Any, plugins: Any
-) -> None:
-    tree = {"gateway": gateway, "agents": agents, "plugins": plugins}
-    found = outcome(tmp_path_factory.mktemp("tree"), text_of(tree))
-    assert isinstance(found, ConfigError) or (found.agents and all(str(each).isprintable() for each in found.remarks))
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.integers(0, len(FATAL) + len(ODD) - 1), st.integers(0, 400), st.binary(max_size=3))
-def test_a_file_with_a_few_bytes_changed_is_a_configuration_or_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, number: int, at: int, patch: bytes
-) -> None:
-    text = [*FATAL.values(), *ODD.values()][number][0]
-    data = (text if isinstance(text, bytes) else text.encode())[:2000]
-    found = outcome(tmp_path_factory.mktemp("patched"), data[:at] + patch + data[at + len(patch) :])
-    assert isinstance(found, ConfigError) or all(str(each).isprintable() for each in found.remarks)

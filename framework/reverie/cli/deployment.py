@@ -12,7 +12,7 @@ from reverie import config
 from reverie.kernel import Kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from reverie_hookspecs import Agent
 
@@ -40,6 +40,15 @@ def stranger(ctx: click.Context, name: str) -> click.Command | None:
             if command.name == name:
                 return bound(command, plugin)
     return None
+
+
+def unknown(ctx: click.Context, word: str, known: Iterable[str]) -> str:
+    """What to say of a word that is no command: the nearest one, strangers' included."""
+    from difflib import get_close_matches
+
+    strangers = [command.name or "" for plugin in kernel(ctx).plugins.values() for command in plugin.commands]
+    near = get_close_matches(word, [*known, *strangers], 1)
+    return f"There is no command {word!r}. {f'Did you mean {near[0]!r}?' if near else '`reverie` alone lists them.'}"
 
 
 def bound(command: click.Command, plugin: object) -> click.Command:

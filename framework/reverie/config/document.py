@@ -15,8 +15,8 @@ Tree = dict[str, Any]
 BOM: Final = b"\xef\xbb\xbf"
 DIGITS: Final = 600
 """An integer of more digits is beyond every setting; Python refuses to read one of 4,300."""
-CONSTANT: Final = re.compile(r'"(?:\\.|[^"\\])*"|(-?Infinity|NaN)', re.DOTALL)
-TRAILING: Final = re.compile(r",\s*[}\]]")
+CONSTANT: Final = r'"(?:\\.|[^"\\])*"|(-?Infinity|NaN)'
+"""A constant that is no JSON, outside of strings."""
 
 
 class Document(NamedTuple):
@@ -113,7 +113,7 @@ def fault(text: str, error: ValueError | RecursionError) -> str:
     if isinstance(error, RecursionError):
         return "is nested too deeply to be a configuration; take the nested value out"
     if isinstance(error, NotNumber):
-        at = next((match.start() for match in CONSTANT.finditer(text) if match[1]), 0)
+        at = next((match.start() for match in re.finditer(CONSTANT, text, re.DOTALL) if match[1]), 0)
         return f"is not JSON at {place(text, at)}: {error} is no JSON number; write a finite one, or null"
     if isinstance(error, json.JSONDecodeError):
         at = error.pos + len(text[error.pos :]) - len(text[error.pos :].lstrip())
@@ -123,10 +123,10 @@ def fault(text: str, error: ValueError | RecursionError) -> str:
 
 def remedy(text: str, at: int) -> str:
     """A sentence for the usual mistakes, or ""."""
-    before = text[:at].rstrip()
+    before, after = text[:at].rstrip(), text[at:].lstrip(", \t\r\n")
     if text.startswith(("//", "/*", "#"), at):
         return "comments are not JSON; take this one out"
-    if (text[at : at + 1] in ("}", "]") and before.endswith(",")) or TRAILING.match(text, at):
+    if after.startswith(("}", "]")) and (before.endswith(",") or text.startswith(",", at)):
         return "a comma before a closing bracket is not JSON; take it out"
     if text.startswith("'", at):
         return 'JSON strings stand in double quotes; write "…"'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from attrs import field, frozen
 
@@ -24,11 +24,10 @@ class AgentEntry:
 
     id: str
     workspace: Path
-    raw: Mapping[str, Any] = field(repr=False)
+    raw: Mapping[str, Any] = field(repr=False)  # it may hold other programs' keys and tokens
 
 
-@frozen
-class Skipped:
+class Skipped(NamedTuple):
     """An agent that may not be used: ``agents[<id or number>]``, and why."""
 
     agent: str

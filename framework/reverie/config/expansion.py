@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from .document import Tree, joined
 
-NAME: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+NAME: Final = r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}"
 
 
 def expand(node: Any, environ: Mapping[str, str], path: str, missing: list[str]) -> Any:
@@ -34,7 +34,7 @@ def expand_sections(tree: Tree, names: Iterable[str], environ: Mapping[str, str]
 
 
 def _filled(text: str, environ: Mapping[str, str], path: str, missing: list[str]) -> str:
-    for name in dict.fromkeys(NAME.findall(text)):
+    for name in dict.fromkeys(re.findall(NAME, text)):
         if name not in environ:
             missing.append(f"{path}: ${{{name}}} is not set in the environment; set it, or write the value itself")
-    return NAME.sub(lambda match: environ.get(match[1], match[0]), text)
+    return re.sub(NAME, lambda match: environ.get(match[1], match[0]), text)

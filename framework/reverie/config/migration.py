@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -54,8 +55,14 @@ class Migration:
         lines = [str(remark) for remark in self.remarks]
         if self.reason:
             return [*lines, f"nothing was written: {self.reason}"]
-        if not self.written:
+        if self.before == self.after:
             return lines
+        if not self.written:
+            return [
+                f"{KEY} is {self.before} and would be {self.after}",
+                *lines,
+                *(f"would add {key}" for key in self.added),
+            ]
         changed = f"{KEY} was {self.before} and is {self.after}; what stood there is kept in {self.backup}"
         return [changed, *lines, *(f"added {key}" for key in self.added)]
 
@@ -134,15 +141,16 @@ def wished(tree: Tree) -> tuple[Remark, ...]:
 # How it is written
 
 
-def migrate(file: Path) -> Migration:
+def migrate(file: Path, *, rehearsal: bool = False) -> Migration:
     """Bring a file up to date if it is older, a backup first; a link is followed to what it names.
 
     One that could not be written as it was read is left alone, and so is one that somebody else keeps writing.
-    Raises ConfigError if it cannot be read.
+    A rehearsal writes nothing and tells what would be. Raises ConfigError if the file cannot be read.
     """
-    migration = attempt(file.resolve())
+    target = Path(os.path.realpath(file))  # Path.resolve raises for a link to itself
+    migration = attempt(target, rehearsal)
     if migration.reason == CONTESTED:
-        migration = attempt(file.resolve())
+        migration = attempt(target, rehearsal)
     for line in migration.told:
         logger.info("%s: %s", file, line)
     return migration
@@ -151,7 +159,7 @@ def migrate(file: Path) -> Migration:
 CONTESTED: Final = "somebody else changed it meanwhile; try again"
 
 
-def attempt(file: Path) -> Migration:
+def attempt(file: Path, rehearsal: bool) -> Migration:
     """Read, decide, keep the old bytes, compare and replace."""
     data = load_bytes(file)
     document = parse(data, file)
@@ -163,6 +171,8 @@ def attempt(file: Path) -> Migration:
         return evolve(plan, after=before, reason=idle(result, document.tree))
     if obstacle := unrepeatable(data, document):
         return evolve(plan, reason=f"{obstacle}, which could not be written back as it is; mend it, then migrate")
+    if rehearsal:
+        return plan
     try:
         backup = back_up(file, data)
         replaced = replace(file, data, encoded(result.tree, data))

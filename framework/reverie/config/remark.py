@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from sys import float_info
-from typing import Any, Final
-
-from attrs import frozen
+from typing import Any, Final, NamedTuple
 
 LARGEST: Final = float_info.max
 WIDTH: Final = 60
@@ -56,8 +54,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f'; did you mean "{name}"?' if name else ""
 
 
-@frozen
-class Remark:
+class Remark(NamedTuple):
     """One thing to mend in config.json: where it stands, and what is used in its place."""
 
     path: str

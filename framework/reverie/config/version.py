@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from .document import Tree
@@ -29,10 +28,10 @@ def version_of(tree: Tree) -> Version | None:
     value = named(tree)
     if value is None:
         return None
-    numbers = re.fullmatch(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})", value) if isinstance(value, str) else None
-    if not numbers:
+    numbers = value.split(".") if isinstance(value, str) and value.isascii() else []
+    if len(numbers) != 3 or not all(number.isdigit() and len(number) < 10 for number in numbers):
         raise ValueError('three numbers such as "1.0.26"')
-    return int(numbers[1]), int(numbers[2]), int(numbers[3])
+    return int(numbers[0]), int(numbers[1]), int(numbers[2])
 
 
 def written(version: Version) -> str:

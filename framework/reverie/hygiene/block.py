@@ -22,6 +22,12 @@ HTML: Final = re.compile(
 )
 """The beginning of raw HTML; all kinds but the last may run on over blank lines until their end is met."""
 ENDS: Final = {"comment": "-->", "instruction": "?>", "cdata": "]]>", "declaration": ">"}
+LATE_FENCE: Final = re.compile(r"(?<=>)([ \t]*)(?=`{3,}[^`]*$|~{3})")
+"""A fence right behind the end of raw HTML: some readers begin a new line there."""
+NAMED: Final = re.compile(r"(?<=\]):")
+TARGET: Final = re.compile(r"[ \t]*(?:<.*|[^\s<]\S*)")
+TITLE: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|\([^()]*\)")
+QUOTES: Final = ('"', "'", "(")
 OPEN_COMMENT, END_COMMENT = "<!--", "-->"
 
 Items = tuple[tuple[int, int], ...]
@@ -74,18 +80,33 @@ def settle(lines: list[str]) -> tuple[list[Line], int]:
             continue
         doubtful = max(doubtful, end + 1) if fence else doubtful
         items = () if raw else open_items(line, items, at > 0 and not lines[at - 1].strip(" \t"))
-        settled.append(Line(broken(line), False, raw))
+        settled.append(Line(broken(line, "".join(lines[at + 1 : at + 2]), raw), False, raw))
         at += 1
     ends = missing(settled, markup)
     return settled + [Line(end) for end in ends], closed + len(ends)
 
 
-def broken(line: str) -> str:
-    """The line, no fence any more; one of blanks alone is empty."""
+def broken(line: str, following: str, raw: bool) -> str:
+    """The line without what may swallow the next: no fence, no link definition that is not complete."""
     if not line.strip(" \t"):
         return ""
+    line = LATE_FENCE.sub(r"\1\\", line) if raw else line
     found = FENCE.match(line)
-    return f"{line[: found.start(1)]}\\{line[found.start(1) :]}" if found else line
+    line = f"{line[: found.start(1)]}\\{line[found.start(1) :]}" if found else line
+    return NAMED.sub(lambda colon: r"\:" if runs_on(line[colon.end() :], following) else ":", line)
+
+
+def runs_on(rest: str, following: str) -> bool:
+    """Whether the definition of a link may go on in the next line: its target, or its title."""
+    found = TARGET.match(rest)
+    if not found:
+        return True
+    if found[0].lstrip().startswith("<"):
+        return any(quote in rest for quote in QUOTES) or following.lstrip().startswith(QUOTES)
+    title = rest[found.end() :].strip()
+    if not title:
+        return following.lstrip().startswith(QUOTES)
+    return title.startswith(QUOTES) and not TITLE.match(title)
 
 
 def fenced(lines: list[str], fence: Fence, ended: bool) -> list[Line]:
@@ -110,7 +131,8 @@ def opening(line: str, items: Items, after_blank: bool) -> Fence | None:
         if not marked or marked.end() != column or not inner or inner[-1][1] != column:
             return Fence(-1, found[1], 0, inner)
     home = inner[-1][1] if inner else 0
-    return Fence(column if column - home <= 3 else -1, found[1], home, inner)
+    known = column - home <= 3 and "|" not in line  # with a bar in it, the line may be the head of a table
+    return Fence(column if known else -1, found[1], home, inner)
 
 
 def find_end(lines: list[str], start: int, fence: Fence) -> tuple[int, bool]:

@@ -17,12 +17,28 @@ from typing import Final, NamedTuple
 from .block import Line
 
 AT: Final = r"(?:@++|&(?:#0{0,5}64|#x0{0,4}40|commat);)"
-PATH: Final = r"[\w./+:%#@&;~\\-]*"
-"""Characters that end nothing in Markdown; whatever another import could begin with is among them."""
 SIGN: Final = re.compile(AT + r"(?=[^\s`])", re.IGNORECASE)
-TARGET: Final = re.compile(AT + PATH, re.IGNORECASE)
-TIGHT: Final = re.compile(rf"(?<![`\\])(`++)\\*{AT}{PATH}\1(?!`)", re.IGNORECASE)
-"""A code span that holds one import and nothing else."""
+
+
+class Grammar(NamedTuple):
+    """What is taken for a path, and what for a code span that holds one import and nothing else."""
+
+    target: re.Pattern[str]
+    tight: re.Pattern[str]
+
+
+def grammar(path: str) -> Grammar:
+    tight = re.compile(rf"(?<![`\\~])(`++)\\*{AT}{path}\1(?!`)", re.IGNORECASE)
+    return Grammar(re.compile(AT + path, re.IGNORECASE), tight)
+
+
+LOOSE: Final = grammar(r"[\w./+:%#@&;~\\-]*")
+STRICT: Final = grammar(r"(?:[^\W_]|(?<=[^\W_])_+(?=[^\W_])|[./+:%#@&;\\-])*")
+"""Paths of characters that end nothing in Markdown, and hold whatever another import could begin with.
+
+``_`` and ``~`` may end an emphasis; the loose grammar is for text where none can have begun.
+"""
+UNSIGNED: Final = re.compile(rf"(?<![^\W_/]){LOOSE.target.pattern}", re.IGNORECASE)
 RUN: Final = re.compile("`+")
 TICK: Final = re.compile(r"\\[\\`]|`+")
 ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`()\[\]\\*|]*/$", re.IGNORECASE)
@@ -30,6 +46,8 @@ LOOK_BACK: Final = 300
 FIRST: Final = re.compile(r" {0,3}[^\W\d_]")
 NEXT: Final = re.compile(r"[ \t]*[^\W\d_]")
 TABLE: Final = re.compile(r"[\s>|:-]*-[\s>|:-]*$")
+GLUED: Final = re.compile(r"(?:~|(?::/|www\.)\S*)$", re.IGNORECASE)
+"""Text that takes backticks right behind it for its own: a stroke, an address."""
 OPENERS: Final = {"*": "*", "_": "_", "~": "~", "]": "[", ")": "](", ">": "<"}
 """What may end something inside a code span -> what that something begins with."""
 
@@ -60,11 +78,12 @@ def guarded(lines: list[Line]) -> tuple[list[str], int]:
     """Lines without a blank one between them, with their imports made code, and how many there were."""
     joined = is_paragraph(lines)
     texts = ["\n".join(line.text for line in lines)] if joined else [line.text for line in lines]
-    code, ticks = code_spans(texts, [False] if joined else [line.raw for line in lines])
+    rules = STRICT if any(re.search("[_~]", UNSIGNED.sub("", text)) for text in texts) else LOOSE
+    code, ticks = code_spans(texts, [False] if joined else [line.raw for line in lines], rules)
     clean = []
     count = 0
     for text, spans in zip(texts, code, strict=True):
-        found = list(targets(text, spans))
+        found = list(targets(text, spans, rules))
         clean.append(wrapped(text, found, ticks))
         count += len(found)
     return "\n".join(clean).split("\n"), count
@@ -75,7 +94,7 @@ def is_paragraph(lines: list[Line]) -> bool:
     return bool(FIRST.match(lines[0].text)) and all(NEXT.match(line.text) and not line.raw for line in lines)
 
 
-def targets(text: str, code: list[Span]) -> Iterator[Span]:
+def targets(text: str, code: list[Span], rules: Grammar) -> Iterator[Span]:
     """The imports of a text outside of its code."""
     within = iter([*code, Span(len(text), len(text))])
     span = next(within)
@@ -86,7 +105,7 @@ def targets(text: str, code: list[Span]) -> Iterator[Span]:
             span = next(within)
         start = sign - backslashes(text, sign)
         if done <= sign < span.start and imports(text, start, sign, last):
-            done = target_end(text, sign)
+            done = target_end(text, sign, rules)
             yield Span(start, done)
         last = found.end()
 
@@ -97,7 +116,7 @@ def imports(text: str, start: int, sign: int, last: int) -> bool:
     if start < sign or not before:
         return True
     if before.isalnum():
-        return last >= 0 and not re.search(r"\s", text[last:sign])
+        return text.startswith("@@", sign) or (last >= 0 and not re.search(r"\s", text[last:sign]))
     return not (before == "/" and ADDRESS.search(text, max(0, sign - LOOK_BACK), sign))
 
 
@@ -109,10 +128,10 @@ def backslashes(text: str, at: int) -> int:
     return at - start
 
 
-def target_end(text: str, sign: int) -> int:
+def target_end(text: str, sign: int, rules: Grammar) -> int:
     """Where the path behind a sign ends, without what closes the phrase."""
-    found = TARGET.match(text, sign)
-    return sign + len(found[0].rstrip(".:;&~\\")) if found else sign + 1
+    found = rules.target.match(text, sign)
+    return sign + len(found[0].rstrip(".:;&\\-")) if found else sign + 1
 
 
 def wrapped(text: str, found: list[Span], ticks: str) -> str:
@@ -120,20 +139,20 @@ def wrapped(text: str, found: list[Span], ticks: str) -> str:
     parts = []
     last = 0
     for start, end in found:
-        before = " " if text[start - 1 : start] == "`" else ""
+        before = " " if text[start - 1 : start] in ("`", "~") else ""
         after = " " if text[end : end + 1] == "`" else ""
         parts += [text[last:start], before, ticks, text[start:end], ticks, after]
         last = end
     return "".join([*parts, text[last:]])
 
 
-def code_spans(texts: list[str], raw: list[bool]) -> tuple[list[list[Span]], str]:
+def code_spans(texts: list[str], raw: list[bool], rules: Grammar) -> tuple[list[list[Span]], str]:
     """The code spans of each text that every reader sees, and backticks that will make another.
 
     Each text is scanned for itself, and it is asked whether that could be otherwise if they belong together.
     """
     scanned = [scan(text) for text in texts]
-    tight = [{Span(*found.span()) for found in TIGHT.finditer(text)} for text in texts]
+    tight = [{Span(*found.span()) for found in rules.tight.finditer(text)} for text in texts]
     lengths = [tick_lengths(text) for text in texts]
     solid = solid_lengths(texts, tight, lengths)
     sure = are_apart(scanned, lengths) and are_whole(texts, scanned, tight)
@@ -205,12 +224,20 @@ def are_whole(texts: list[str], scanned: list[tuple[list[Span], set[int]]], tigh
     for text, (spans, _), closed in zip(texts, scanned, tight, strict=True):
         last = 0
         for span in spans:
-            seen |= {opener for opener in OPENERS.values() if opener in text[last : span.start]}
-            inner = text[span.start : span.end]
-            if span not in closed and (
-                (tabular and "|" in inner) or any(end in inner and begin in seen for end, begin in OPENERS.items())
-            ):
+            seen |= openers(text[last : span.start])
+            glued = GLUED.search(text, max(0, span.start - LOOK_BACK), span.start)
+            if span not in closed and (glued or may_break(text[span.start : span.end], seen, tabular)):
                 return False
             last = span.end
-        seen |= {opener for opener in OPENERS.values() if opener in text[last:]}
+        seen |= openers(text[last:])
     return True
+
+
+def openers(text: str) -> set[str]:
+    """What a text holds that may begin something."""
+    return {opener for opener in OPENERS.values() if opener in text}
+
+
+def may_break(code: str, seen: set[str], tabular: bool) -> bool:
+    """Whether a code span holds what may end something that was begun, or a cell of a table."""
+    return (tabular and "|" in code) or any(end in code and begin in seen for end, begin in OPENERS.items())

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterable, Sequence
 
 from attrs import define, evolve, field
 
+from reverie.journal import Block, Journal, Write
 from reverie_hookspecs import ABSENT, Moved, Refused, Run, Snapshot, StaleSnapshot
 
-from ..journal import Block, Journal, Write, digest
-from . import mend
+from . import draft, mend
 from .backup import Backups, name_of
 from .disk import Disk
 from .place import writable
@@ -38,11 +39,15 @@ class Pen:
         return f"{self.root}/{path}"
 
     def read(self, path: str) -> Snapshot:
-        """What a file holds; Unreadable or Refused if nobody can say."""
+        """What a file that may be written holds; Unreadable or Refused if nobody can say."""
         writable(self.disk, self.root, path)
         return readable(snapshot(self.disk, self.root, path))
 
-    # Writing
+    def held(self, path: str) -> bytes | None:
+        """The bytes of a file that may be written, or None."""
+        return content(self.disk, writable(self.disk, self.root, path))
+
+    # The four writes
 
     def put(
         self,
@@ -59,51 +64,60 @@ class Pen:
         False if the file is not, or no longer, what ``before`` says: then nothing is written anywhere. ``mode`` is
         that of a file to be made, ``emptied`` are folders to take away if the file leaves them empty.
         """
-        path = before.path
-        drafts, reused = self._drafts(path, moved, run)
-        if self.read(path).data != before.data or self._missing(path) != (before.state == "missing"):
+        drafts, reused = self._archives(before.path, moved, run)
+        if not draft.same(self.read(before.path), before):
             return False
-        batch = self._numbered([*drafts, self._main(before, data, run, mode)])
+        batch = draft.numbered([*drafts, self._main(before, data, run, mode)])
         self.journal.intend(batch)
+        laid: list[Write] = []
         try:
-            written = self._perform(batch, before, data)
+            result = self._perform(batch, laid, before, data)
         except BaseException:
-            mend.abandon(self, batch, "an error came in between")
+            mend.abandon(self, [*laid, *batch[len(laid) :]], "an error came in between")
             raise
-        if not isinstance(written, Swapped):
-            self._keep_orphan(path, written, run)
-            mend.abandon(self, batch, "somebody else wrote to it")
+        if isinstance(result, Overtaken):
+            self.rescue(batch[-1], result)
+            mend.retract(self, batch, laid, "somebody else wrote to it")
             return False
         self._tidy(emptied)
-        self.conclude(batch[:-1], written, reused)
+        self.conclude(laid, result, reused)
         return True
 
     def append(self, path: str, text: str, run: Run, heading: str = "") -> None:
         """Add text at the end of a file, on a line of its own."""
         for _ in range(5):
-            draft = self._draft(self.read(path), [text.encode("utf-8", "surrogateescape")], heading, run)
-            batch = self._numbered([draft])
-            self.journal.intend(batch)
+            [write] = draft.numbered([self._append(self.read(path), [draft.encoded(text)], heading, run)])
+            self.journal.intend([write])
             try:
-                laid = self.lay(batch[0])
+                laid = self.lay(write)
             except BaseException:
-                mend.abandon(self, batch, "an error came in between")
+                mend.abandon(self, [write], "an error came in between")
                 raise
             if laid is not None:
                 return self.conclude([], Swapped(laid))
-            mend.abandon(self, batch, "somebody else made or took away the file")
+            mend.retract(self, [write], [], "somebody else made or took away the file")
         raise StaleSnapshot(f"{path} was not written: somebody else keeps making and removing it; try again")
 
     def rename(self, before: Snapshot, path: str, run: Run) -> bool:
         """Give a file a name that is not taken; False if it is not what ``before`` says."""
         target, source = writable(self.disk, self.root, path), writable(self.disk, self.root, before.path)
         look = self.disk.look(source)
-        if look is None or self.read(before.path).data != before.data:
+        if look is None or not draft.same(self.read(before.path), before):
             return False
-        self._free(path)
-        found = {"before": before.digest, "after": before.digest, "size": len(before.data), "length": len(before.data)}
-        made = self._folders(path)
-        [write] = self._numbered([self._write(run, before.path, "rename", **found, mode=look.mode, to=path, made=made)])
+        if self.disk.look(target):
+            raise taken(path)
+        made = self.folders(path)
+        write = Write(
+            draft.new_id(),
+            run.id,
+            before.path,
+            "rename",
+            **draft.ends(before.data, before.data),
+            root=self.home,
+            mode=look.mode,
+            to=path,
+            made=made,
+        )
         self.journal.intend([write])
         try:
             self.make(made)
@@ -112,12 +126,12 @@ class Pen:
         except BaseException as error:
             mend.abandon(self, [write], "an error came in between")
             if isinstance(error, FileExistsError):
-                self._free(path)
+                raise taken(path) from error
             raise
         self.conclude([], Swapped(write))
         return True
 
-    # The steps of one write
+    # Their steps
 
     def lay(self, write: Write) -> Write | None:
         """Append what an intent says, and read it back; the write as it came out, None if the file is another now."""
@@ -132,57 +146,37 @@ class Pen:
                 return None
         except FileNotFoundError:
             return None
-        return write if offset == write.size else self.moved(write, offset)
+        return write if offset == write.size else self.shifted(write, offset)
 
-    def moved(self, write: Write, offset: int) -> Write:
+    def shifted(self, write: Write, offset: int) -> Write:
         """An append that came to stand further down, since somebody else appended first."""
         held = (content(self.disk, self.at(write.path)) or b"")[: offset + len(write.data)]
-        ends = {"before": digest(held[:offset]), "after": digest(held), "size": offset, "length": len(held)}
-        return evolve(write, **ends)
-
-    def _perform(self, batch: list[Write], before: Snapshot, data: bytes | None) -> Swapped | Overtaken:
-        """Archives first, then the pre-image, then the file; ``batch`` is kept as it comes out."""
-        for index, write in enumerate(batch[:-1]):
-            laid = self.lay(write)
-            if laid is None:
-                return Overtaken()
-            batch[index] = laid
-        write = batch[-1]
-        if write.backup:
-            self.backups.take(write.backup, before.data, write.mode)
-        self.make(write.made)
-        at = spot(self.root, write)
-        if data is None:
-            return retire(self.disk, at, write, before.data)
-        if write.before == ABSENT:
-            return Swapped(write) if place(self.disk, at, data, write.mode or None) else Overtaken()
-        return swap(self.disk, at, write, before.data, data)
+        return evolve(write, **draft.ends(held[:offset], held))
 
     def conclude(self, laid: Sequence[Write], main: Swapped, reused: Sequence[Block] = ()) -> None:
-        """Close the journal over a write that stands.
+        """Close the journal over writes that stand.
 
-        A failure here is told to the log alone: the write stands, and the next one finds the intent and closes it.
+        A failure is told to the log alone: the write stands, and the next one finds the intent and closes it.
         """
-        write = main.write
+        writes = [*laid, main.write]
         try:
             if main.found is not None:
-                write = self._regained(write, main.found)
-            self.journal.close([*laid, write], "written", reused=reused, lingering=main.lingering)
-            if write.backup:
-                self.backups.prune(write.path, write.backup)
+                writes[-1] = self._regained(main.write, main.found)
+            self.journal.close(writes, "written", reused=reused, lingering=main.lingering)
+            if main.write.backup:
+                self.backups.prune(self.label(main.write.path), main.write.backup)
         except OSError as error:
-            logger.warning("%s is written, but its journal could not be closed: %s", write.path, error)
-        if write.backup or (write.run, write.path) in self.kept:
-            self.kept[write.run, write.path] = write.after
+            logger.warning("%s is written, but its journal could not be closed: %s", main.write.path, error)
+        for write in writes:
+            if write.backup or not write.size or (write.run, write.path) in self.kept:
+                self.kept[write.run, write.path] = write.after
 
-    def _regained(self, write: Write, found: bytes) -> Write:
-        """The write with a pre-image that holds what was appended to the old file at the last moment, too."""
-        if write.backup:
-            self.backups.extend(write.backup, found)
-            return write
-        name = self._free_name(write.path, write.run, 0)
-        self.backups.take(name, found, write.mode)
-        return evolve(write, backup=name)
+    def rescue(self, write: Write, result: Overtaken) -> None:
+        """Keep a text of somebody else's that had no place left, among the pre-images."""
+        if result.orphan:
+            name = self._free_name(write.path, now())
+            self.backups.take(name, result.orphan, 0o600)
+            logger.warning("%s was written by two others at once: the older text is kept in %s", write.path, name)
 
     def make(self, folders: Iterable[str]) -> None:
         """Make folders, outermost first."""
@@ -190,62 +184,113 @@ class Pen:
             self.disk.mkdir(self.at(folder))
             self.disk.sync(os.path.dirname(self.at(folder)))  # noqa: PTH120
 
+    def folders(self, path: str) -> tuple[str, ...]:
+        """The folders to make for a file, outermost first."""
+        parts = path.split("/")[:-1]
+        ways = ["/".join(parts[: index + 1]) for index in range(len(parts))]
+        return tuple(way for way in ways if self.disk.look(self.at(way)) is None)
+
+    def label(self, path: str) -> str:
+        """What the pre-images of a file are called after: its path, absolute where the root is not the journal's."""
+        return path if self.home == "." else self.at(path)
+
+    def _perform(
+        self, batch: Sequence[Write], laid: list[Write], before: Snapshot, data: bytes | None
+    ) -> Swapped | Overtaken:
+        """Archives first, each put into ``laid`` as it came out, then the pre-image, then the file."""
+        for write in batch[:-1]:
+            done = self.lay(write)
+            if done is None:
+                return Overtaken()
+            laid.append(done)
+        write, at = batch[-1], spot(self.root, batch[-1])
+        if write.backup:
+            self.backups.take(write.backup, before.data, write.mode)
+        self.make(write.made)
+        if data is None:
+            return retire(self.disk, at, write, before.data)
+        if write.before == ABSENT:
+            return Swapped(write) if place(self.disk, at, data, write.mode or None) else Overtaken()
+        return swap(self.disk, at, write, before.data, data)
+
+    def _regained(self, write: Write, found: bytes) -> Write:
+        """The write with a pre-image that holds, too, what was appended to the old file at the last moment."""
+        if write.backup:
+            self.backups.extend(write.backup, found)
+            return write
+        name = self._free_name(write.path, now())
+        self.backups.take(name, found, write.mode)
+        return evolve(write, backup=name)
+
     def _tidy(self, folders: Sequence[str]) -> None:
         for folder in reversed(folders):
             self.disk.rmdir(self.at(folder))
 
-    # Drafting
+    # What they say before
 
-    def _drafts(self, path: str, moved: Iterable[Moved], run: Run) -> tuple[list[Write], list[Block]]:
-        """One append for each archive, less the blocks that a killed run left there."""
-        groups: dict[str, list[Moved]] = {}
-        for block in moved:
-            groups.setdefault(block.to, []).append(block)
-        if path in groups:
-            raise Refused(f"{path} cannot be its own archive; name another file for what leaves it")
+    def _archives(self, path: str, moved: Iterable[Moved], run: Run) -> tuple[list[Write], list[Block]]:
+        """One append for each archive; and the blocks that a killed run left there, which are not written again."""
         drafts: list[Write] = []
         reused: list[Block] = []
+        groups = draft.grouped(moved)
         left = self.journal.left() if groups else {}
-        for to, blocks in groups.items():
+        if path in groups:
+            raise Refused(f"{path} cannot be its own archive; name another file for what leaves it")
+        for to, (heading, texts) in groups.items():
             archive = self.read(to)
-            texts = []
-            for data in (block.text.encode("utf-8", "surrogateescape") for block in blocks):
-                key = (to, digest(data)) if left else ("", "")
-                if left.get(key, 0) > 0 and data in archive.data:
-                    left[key] -= 1
-                    reused.append(key)
-                else:
-                    texts.append(data)
-            if texts:
-                drafts.append(self._draft(archive, texts, next((b.heading for b in blocks if b.heading), ""), run))
+            fresh, old = draft.sifted(archive, texts, left)
+            reused += old
+            if fresh:
+                drafts.append(self._append(archive, fresh, heading, run))
         return drafts, reused
 
-    def _draft(self, file: Snapshot, texts: list[bytes], heading: str, run: Run) -> Write:
-        """An append to a file: led in by the heading of a new one, or by the newline its last line lacks."""
-        data = lead_in(file, heading) + b"".join(texts)
-        whole = file.data + data
-        found = {"before": file.digest, "after": digest(whole), "size": len(file.data), "length": len(whole)}
+    def _append(self, file: Snapshot, texts: Sequence[bytes], heading: str, run: Run) -> Write:
+        data = draft.lead_in(file, heading) + b"".join(texts)
+        draft.sound(file.path, data)
+        ends = draft.ends(None if file.state == "missing" else file.data, file.data + data)
+        made = self.folders(file.path) if file.state == "missing" else ()
         text, blocks = data.decode("utf-8", "surrogateescape"), tuple(map(len, texts))
-        made = self._folders(file.path) if file.state == "missing" else ()
-        return self._write(run, file.path, "append", **found, text=text, blocks=blocks, made=made)
+        return Write("", run.id, file.path, "append", **ends, root=self.home, text=text, blocks=blocks, made=made)
 
     def _main(self, before: Snapshot, data: bytes | None, run: Run, mode: int) -> Write:
+        draft.sound(before.path, data or b"")
+        missing = before.state == "missing"
         look = self.disk.look(self.at(before.path))
-        after = ABSENT if data is None else digest(data)
-        found = {"before": before.digest, "after": after, "size": len(before.data), "length": len(data or b"")}
-        backup = self._backup(before, run) if before.data else ""
-        made = self._folders(before.path) if before.state == "missing" else ()
-        op = "remove" if data is None else "replace"
-        return self._write(run, before.path, op, **found, backup=backup, mode=look.mode if look else mode, made=made)
+        return Write(
+            "",
+            run.id,
+            before.path,
+            "remove" if data is None else "replace",
+            **draft.ends(None if missing else before.data, data),
+            root=self.home,
+            backup=self._backup(before, run) if before.data else "",
+            mode=look.mode if look else mode,
+            made=self.folders(before.path) if missing else (),
+        )
 
     def _backup(self, before: Snapshot, run: Run) -> str:
         """The name of the pre-image to take; none if this run has one and nobody else wrote since."""
         if self.kept.get((run.id, before.path)) == before.digest:
             return ""
-        name = name_of(before.path, milliseconds(run))
-        if self.backups.there(name) and any(
-            write.path == before.path and write.root == self.home and write.after == before.digest
-            for write in self.journal.writes(run.id)[-1:]
-        ):
-            return ""
-        return self._free_name(before.path, run.id, milliseconds(run))
+        began = int(run.started.timestamp() * 1000)
+        if self.backups.there(name_of(self.label(before.path), began)):
+            mine = [
+                write for write in self.journal.writes(run.id) if (write.root, write.path) == (self.home, before.path)
+            ]
+            if mine and mine[-1].after == before.digest and any(write.backup for write in mine):
+                return ""
+        return self._free_name(before.path, began)
+
+    def _free_name(self, path: str, moment: int) -> str:
+        """A name for a pre-image that is not taken."""
+        while self.backups.there(name := name_of(self.label(path), moment)):
+            moment += 1
+        return name
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def taken(path: str) -> Refused:
+    return Refused(f"{path} exists already, and no file is put in its place; take another name")

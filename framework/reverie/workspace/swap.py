@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 
 from attrs import evolve
 
+from reverie.journal import Write, digest
 from reverie_hookspecs import ABSENT
 
-from ..journal import Write, digest
 from .disk import Disk, Look
 
 Standing = Literal["old", "new", "unknown"]
@@ -118,6 +118,9 @@ def finish(disk: Disk, at: Spot, write: Write, again: bool = False) -> Swapped |
 
     Put back if it was changed otherwise. ``again``: a killed run may have carried it over already.
     """
+    if write.before == ABSENT:
+        disk.unlink(at.new)
+        return Swapped(write)
     shown = at.new if disk.look(at.new) else at.old
     if disk.look(shown) is None:
         return Swapped(write)
@@ -127,14 +130,14 @@ def finish(disk: Disk, at: Spot, write: Write, again: bool = False) -> Swapped |
     if not write.began(found) or (tail and write.after == ABSENT):
         return put_back(disk, at, write)
     if tail:
-        write = evolve(_carried(disk, at.path, write, tail, again), before=digest(found), size=len(found))
+        write = evolve(carry(disk, at.path, write, tail, again), before=digest(found), size=len(found))
     disk.unlink(at.new)
     if not lingering:
         disk.unlink(at.old)
     return Swapped(write, found if tail else None, lingering)
 
 
-def _carried(disk: Disk, path: str, write: Write, tail: bytes, again: bool = False) -> Write:
+def carry(disk: Disk, path: str, write: Write, tail: bytes, again: bool = False) -> Write:
     """Append to a file what was appended to its forerunner; the write as it then came out."""
     now = content(disk, path) or b""
     became = write.became(now)
@@ -175,7 +178,7 @@ def _rescued(disk: Disk, at: Spot, write: Write, again: bool = False) -> bool:
     if ours is None or not write.became(ours):
         return False
     if tail := ours[write.length :]:
-        _carried(disk, at.path, evolve(write, after=ABSENT), tail, again)
+        carry(disk, at.path, evolve(write, after=ABSENT), tail, again)
     return True
 
 
@@ -187,7 +190,7 @@ def _rename_back(disk: Disk, at: Spot, write: Write) -> Overtaken:
     elif write.became(now) and disk.look(at.old):
         disk.rename(at.old, at.path)
         if tail := now[write.length :]:
-            _carried(disk, at.path, evolve(write, after=ABSENT), tail)
+            carry(disk, at.path, evolve(write, after=ABSENT), tail)
     else:
         orphan = content(disk, at.old) or b""
         disk.unlink(at.old)

@@ -15,14 +15,16 @@ _NUMBER: Final = re.compile(r"^(?:[0-9]{1,4}[.)]|#[0-9]+:?)[ \t]+")
 _STRIKE: Final = re.compile(r"[*_]{0,3}~~(?=\S)(.+?)~~[*_]{0,3}")
 _TICK: Final = re.compile(r"[*_]{0,3}✅\ufe0f?[ \t]*")
 _LAST_TICK: Final = re.compile(r"✅\ufe0f?[*_.!\s]*$")
+_LINK: Final = re.compile(r"!?\[\[[^\]\n]*\]\]|!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\((?:[^()\n]|\([^()\n]*\))*\)")
+_TICKS: Final = re.compile(r"`+")
 _QUOTED: Final = (
-    re.compile(r"(?<!`)(`+)(?!`)(?:.+?)(?<!`)\1(?!`)"),
     re.compile(r"<!--.*?(?:-->|$)"),
-    re.compile(r"!?\[\[[^\]\n]*\]\]|!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\((?:[^()\n]|\([^()\n]*\))*\)"),
+    _LINK,
     re.compile(r"<?\b[a-z][a-z0-9+.-]*://[^\s<>]+>?", re.IGNORECASE),
-    re.compile(r"(?<!\w)\"[^\"\n]+\"(?!\w)|“[^”\n]*”|«[^»\n]*»|„[^“\n]*“|「[^」\n]*」|『[^』\n]*』|《[^》\n]*》"),
+    re.compile(r"(?<!\w)\"[^\"]{1,300}\"(?!\w)|“[^”]{1,300}”|«[^»]{1,300}»|„[^“]{1,300}“|「[^」]{1,300}」|『[^』]{1,300}』"),
     re.compile(r"~~(?=\S).+?~~"),
 )
+_SILENT: Final = tuple(pattern for pattern in _QUOTED if pattern is not _LINK)
 _TARGET: Final = re.compile(r"(?<=\])\((?:[^()\n]|\([^()\n]*\))*\)")
 
 
@@ -45,6 +47,11 @@ class Lead(NamedTuple):
     @property
     def heading(self) -> bool:
         return self.mark.startswith("#")
+
+    @property
+    def spoken(self) -> str:
+        """The text as one hears it."""
+        return spoken(self.text)
 
     @property
     def ticked(self) -> bool:
@@ -81,15 +88,47 @@ def view(text: str) -> str:
     >>> view("see `DONE` and [DONE](x.md)").count(BLOT)
     18
     """
+    text = without_code(text)
     for pattern in _QUOTED:
         text = pattern.sub(blot, text)
     return text
+
+
+def spoken(text: str) -> str:
+    """The text as one hears it: code, quotes and addresses blotted out, of a link what it shows."""
+    text = without_code(text)
+    for pattern in _SILENT:
+        text = pattern.sub(blot, text)
+    return _TARGET.sub("", text)
+
+
+def without_code(text: str) -> str:
+    """The text with its code spans blotted out: a run of backticks up to the next one as long."""
+    runs = [run.span() for run in _TICKS.finditer(text)]
+    following: dict[int, int] = {}
+    partner = [0] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        start, end = runs[index]
+        partner[index] = following.get(end - start, 0)
+        following[end - start] = index
+    pieces, at, index = [], 0, 0
+    while index < len(runs):
+        if partner[index]:
+            start, index = runs[index][0], partner[index]
+            pieces += text[at:start], BLOT * (runs[index][1] - start)
+            at = runs[index][1]
+        index += 1
+    return "".join((*pieces, text[at:]))
 
 
 def blot(match: re.Match[str]) -> str:
     return BLOT * (match.end() - match.start())
 
 
-def without_targets(text: str) -> str:
-    """The text as one reads it: of a link what it shows."""
-    return _TARGET.sub("", text)
+def linked(text: str) -> str:
+    """The first link of the text verbatim, with what it shows and where it goes; images and code aside."""
+    for link in _LINK.finditer(without_code(text)):
+        shown = text[link.start() : link.end()]
+        if shown.startswith("[") and not shown.startswith("[["):
+            return shown
+    return ""

@@ -25,6 +25,7 @@ OPEN_SAID: Final = (
     r"|\bstill (?:needs?|needed|open|to do|to be|missing|pending|waiting|owed|broken|failing|blocked|in)\b|\bto[ -]?do:"
     r"|\b(?:is|are|being) (?:pending|blocked|awaited)\b|\bpending:|\bawaiting\b|\bwaiting (?:for|on)\b|\bleft to do\b"
     r"|\bnext (?:step|up|action)s?\b|\bhalf[ -]?(?:done|way)\b|\bwork in progress\b|\bunder way\b|\bto be (?:done|continued)\b"
+    r"|(?<!-)\bowed\b"
     # pt, es, fr, it, de
     r"|\bpendentes?\b|\bpendências?\b|\baguardando\b|\bem andamento\b|\bainda (?:falta|não)|\bfaltam?\b|\bpróximos? passos?\b"
     r"|\bpendientes?\b|\ben curso\b|\btodavía no\b|\bfaltan?\b|\ben cours\b|\bpas encore\b|\breste à\b|\bda fare\b|\bin corso\b"
@@ -47,11 +48,15 @@ STATE_SHOUTED: Final = (
 )
 """A state that goes on, in capitals: beside a ✅ it says "works" or "may be done", not "is over"."""
 
-STATE_SAID: Final = r"\bstill (?:live|up|on|running|active|valid)\b|\b(?:enabled|allowed|permitted|supported|by default)\b"
+STATE_SAID: Final = (
+    r"\b(?:works?|working|running|active|live|enabled|allowed|permitted|supported|available|by default|should|can)\b"
+    r"|\b(?:funcionando|funciona|ativ[oa]s?|activ[oa]s?|pode|puede|fonctionne|läuft|aktiv|работает|можно|hoạt động|có thể|được phép)\b"
+    r"|可以|可用|正常|启用|允许|默认|無需|无需|できる|使える|가능|동작 중|ใช้งานได้|ทำงานอยู่|يعمل"
+)
 
 RULE: Final = (
     r"\b(?:NEVER|ALWAYS|MUST|SHALL|DO NOT|DO NEVER|DON'T|DON’T|MANDATORY|FORBIDDEN|BANNED)\b"
-    r"|(?i:(?:^|[.:;!?—–(（,]\s*|[*_★⚠️•]\s*)(?:never|always|must(?: not)?|do not|don['’]t|only ever|make sure|be sure|remember to)\b)"
+    r"|(?i:(?:^|[.:;!?—–(（,]\s*|[*_★⚠️•]\s*)(?:never|always|must(?: not)?|do not|don['’]t|only ever|make sure|be sure|remember to)\b(?!-))"
     r"|(?i:\b(?:is|are) (?:never|always|forbidden|banned|mandatory|not allowed)\b|\b(?:hard|standing|golden) rule\b)"
     # pt, es, fr, it, de
     r"|(?i:\b(?:nunca|jamais|sempre|siempre|toujours|obrigatóri[oa]|obligatorio|obligatoire|proibido|prohibido|interdit)\b)"
@@ -79,11 +84,19 @@ AFTERWARDS: Final = r"\s*[?？]|[=(]|\.\w|\s+(?i:when|if|unless|until|means?|onl
 """After a status word: it is asked about, defined, or has a condition."""
 
 RULEBOOK: Final = (
-    r"(?i:\b(?:rules?|guidelines?|conventions?|preferences?|polic(?:y|ies)|legend|capabilit(?:y|ies)|features?|do(?:'|’)?s\b|regras?"
-    r"|preferências?|reglas?|preferencias?|règles?|préférences?|regeln?|vorlieben|правила|quy tắc|quy định)\b)"
-    r"|规则|規則|规范|規範|偏好|约定|ルール|規約|好み|규칙|선호|원칙|กฎ|ข้อกำหนด|قواعد"
+    r"(?i:\b(?:rules?|guidelines?|conventions?|preferences?|polic(?:y|ies)|legend|capabilit(?:y|ies)|features?|do(?:'|’)?s"
+    r"|advantages?|benefits?|pros|strengths?|(?:current|system) (?:state|status)|health|regras?|preferências?|vantagens"
+    r"|reglas?|preferencias?|ventajas|règles?|préférences?|avantages|regeln?|vorlieben|vorteile|правила|quy tắc|quy định"
+    r"|ưu điểm|hiện tại)\b)|规则|規則|规范|規範|偏好|约定|优势|优点|好处|现状|当前状态|ルール|規約|好み|利点|現状|규칙|선호|원칙|장점"
+    r"|กฎ|ข้อกำหนด|ข้อดี|قواعد"
 )
-"""Titles under which a ✅ means "do it so"."""
+"""Titles under which a ✅ means "do it so" or "it is so"."""
+
+EXPLAINS: Final = (
+    r"[*_]{0,3}(?i:(?:why|what|how|when|where|who|which|por qu[eê]|porque|como|cómo|qué|warum|wie|pourquoi|comment|почему|как"
+    r"|tại sao|cách)\b|为什么|为何|如何|怎么|什么|なぜ|どう|왜|어떻게|무엇|ทำไม|อย่างไร)"
+)
+"""The begin of a title that explains something."""
 
 PARENT_FIELD: Final = r"(?i:[*_]*(?:status|state|stand|estado|statut|stato|trạng thái|статус|状态|狀態|ステータス|状態|상태|สถานะ|الحالة)[*_]*\s*[:：])"
 """A lead that is a field of whatever stands above it."""

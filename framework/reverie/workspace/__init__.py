@@ -1,0 +1,6 @@
+"""The files of a workspace or a vault: reading, and the one way to write."""
+
+from __future__ import annotations
+
+from .folder import Change as Change
+from .folder import Folder as Folder

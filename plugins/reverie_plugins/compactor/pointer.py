@@ -1,0 +1,84 @@
+"""What is left behind for a finished entry, and the stamp it bears in the archive."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .lead import Lead, linked
+from .marker import ARCHIVE, Verdict
+
+LONGEST_LABEL: Final = 70
+LONGEST_PATH: Final = 200
+
+_SHARED: Final = re.compile(rf"- ([0-9]{{1,9}}) finished: {re.escape(ARCHIVE)}[ \t]*")
+_EDGE: Final = " \t—–:：·|,;.，。；★☆→✅\ufe0f-("
+_PAIRS: Final = ("**", "__", "~~", "`", "*", "_")
+
+
+def label_of(lead: Lead, verdict: Verdict) -> str:
+    """The name of an entry: its first link verbatim, else the text before its marker, else that after it.
+
+    At most 70 characters, cut at a word, links aside.
+    """
+    if link := linked(lead.text):
+        return link
+    if verdict.sign == "strike":
+        name = tidy(lead.text[: lead.struck])
+    else:
+        name = tidy(lead.text[: verdict.before]) or tidy(lead.text[verdict.after :])
+    return shortened(name) or verdict.status
+
+
+def tidy(text: str) -> str:
+    """The text on one line without separators at its ends, and without emphasis that it leaves open."""
+    name = " ".join(text.replace("~~", "").split()).strip(_EDGE)
+    while name[:1] and name[:2] == name[-2:] and name[:2] in ("**", "__") and len(name) > 4 and name.count(name[:2]) == 2:
+        name = name[2:-2].strip(_EDGE)
+    for mark in _PAIRS:
+        if name.count(mark) % 2:
+            name = name.replace(mark, "")
+    return name.strip(_EDGE)
+
+
+def shortened(name: str) -> str:
+    """The name in at most 70 characters, cut at a word.
+
+    >>> len(shortened("word " * 40)), shortened("short")
+    (70, 'short')
+    """
+    if len(name) <= LONGEST_LABEL:
+        return name
+    cut = name[: LONGEST_LABEL - 1]
+    at_word = cut if name[LONGEST_LABEL - 1] == " " else cut.rpartition(" ")[0]
+    return f"{tidy(at_word or cut)}…"
+
+
+def pointer(lead: Lead, label: str, status: str, day: str) -> str:
+    """The line that stays in the place of a long entry; a heading keeps its marker."""
+    mark = lead.mark if lead.heading else "-"
+    return f"{mark} {label} — {status} {day} ({ARCHIVE})"
+
+
+def shared_line(count: int) -> str:
+    """The line that a section's short entries share."""
+    return f"- {count} finished: {ARCHIVE}"
+
+
+def shared_count(line: str) -> int:
+    """How many entries the line stands for, 0 if it is no shared line."""
+    found = _SHARED.fullmatch(line)
+    return int(found[1]) if found else 0
+
+
+def stamp(day: str, source: str, path: tuple[str, ...]) -> str:
+    """The indented line that says where and when an entry came from; its hash leaves it out.
+
+    >>> stamp("2026-03-04", "MEMORY.md", ("Log", "May -->"))
+    '  <!-- archived 2026-03-04 from MEMORY.md › Log › May -- > -->'
+    """
+    origin = " › ".join((source, *path))
+    harmless = " ".join(origin.replace("-->", "-- >").replace("--!>", "-- !>").replace("<!--", "< !--").split())
+    if len(harmless) > LONGEST_PATH:
+        harmless = f"{harmless[: LONGEST_PATH - 1].rstrip('-')}…"
+    return f"  <!-- archived {day} from {harmless} -->"
