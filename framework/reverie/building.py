@@ -12,8 +12,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import attrs
 from attrs import evolve, frozen
 
-from reverie_hookspecs import Plugin, Policy
+from reverie_hookspecs import Plugin, PluginError, Policy
 
+from .config.outline import keys_of
 from .selection import Row
 
 Needs = dict[str, tuple[type, bool]]
@@ -148,6 +149,11 @@ def make(
     given: Mapping[type, object],
 ) -> Plugin | Row:
     """The plugin with its needs handed in, or its row, failed."""
+    for block in row.plugin.blocks if row.plugin else ():
+        try:
+            keys_of(block)
+        except PluginError as error:
+            return row.failed(str(error))
     values: dict[str, object] = {}
     for field, (capability, optional) in needs.items():
         values[field] = given.get(capability) or plugins.get(providers.get(capability, ""))

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from attrs import evolve, frozen
 
-from reverie_hookspecs import ABSENT
+from reverie_hookspecs import ABSENT, Unreadable
 
 from .workspace.disk import Disk
 
@@ -195,12 +195,16 @@ class Journal:
                 yield b"".join(pieces)
                 yield from more[:-1]
                 pieces = more[-1:]
+            if len(chunk) < CHUNK:
+                return
 
     def _chunk(self, offset: int) -> bytes:
         try:
             return self.disk.tail(self.path, offset, CHUNK)
         except FileNotFoundError:
             return b""
+        except OSError as error:
+            raise Unreadable(f"{self.path} cannot be read: {error.strerror}; nothing is written without it") from error
 
     def _note(self, line: bytes) -> None:
         head = HEAD.match(line)

@@ -70,10 +70,15 @@ class Trail:
 
 @frozen
 class Step:
-    """One file to be restored: what it holds now, and what it is to hold."""
+    """One file and what it is to hold."""
 
     trail: Trail
     target: bytes | None
+
+    @property
+    def restores(self) -> bool:
+        """Whether that is anything else than it holds now."""
+        return self.target != self.trail.now
 
 
 def verdict(trail: Trail) -> Verdict:
@@ -93,20 +98,21 @@ def undo(files: Folder, run_id: str, run: Run) -> tuple[str, ...]:
     Itself a run, ``run``, which can be undone. Raises NotFound for a run without writes; Refused, with nothing
     changed, if a file was changed since or a pre-image is gone.
     """
-    with ExitStack() as stack:
+    with explained(f"what run {run_id} changed"), ExitStack() as stack:
         pens = [stack.enter_context(folder.writing()) for folder in _folders(files, run_id)]
-        plans = [(pen, *_plan(pen, run_id)) for pen in pens]
-        if not any(count for _, count, _ in plans):
+        plans = [(pen, _plan(pen, run_id)) for pen in pens]
+        if not any(steps for _, steps in plans):
             raise NotFound(f"the journal holds no write of a run {run_id}, so there is nothing to undo")
         done: list[tuple[Pen, Step]] = []
         try:
-            for pen, step in [(pen, step) for pen, _, steps in plans for step in steps]:
-                with explained(step.trail.path):
-                    _restore(pen, step, run)
+            for pen, step in [(pen, step) for pen, steps in plans for step in steps if step.restores]:
+                _restore(pen, step, run)
                 done.append((pen, step))
         except BaseException:
             _back(done, run)
             raise
+        for pen, steps in plans:
+            _tidy(pen, steps)
     return tuple(step.trail.path if pen.home == files.pen.home else pen.at(step.trail.path) for pen, step in done)
 
 
@@ -199,22 +205,19 @@ def effects(write: Write) -> list[Effect]:
     ]
 
 
-def _plan(pen: Pen, run_id: str) -> tuple[int, list[Step]]:
-    """How many files of a root the run wrote to, and those to restore, the last one first; all refusals come here."""
+def _plan(pen: Pen, run_id: str) -> list[Step]:
+    """Every file of a root that the run wrote to, the last one first; all refusals come here."""
     trails = _trails(pen, run_id)
     refused = [trail for trail in trails if verdict(trail) == "refuse"]
     if refused:
         raise Refused(_refusal(pen, run_id, refused))
     store = Store(pen, [trail.path for trail in trails])
-    restored = [trail for trail in reversed(trails) if verdict(trail) == "restore"]
-    return len(trails), [_step(store, trail, run_id) for trail in restored]
+    return [_step(store, trail, run_id) for trail in reversed(trails)]
 
 
 def _step(store: Store, trail: Trail, run_id: str) -> Step:
-    if trail.before == ABSENT:
-        return Step(trail, None)
-    target = store.find(trail.before, trail.effects[0].size)
-    if target is None:
+    target = None if trail.before == ABSENT else store.find(trail.before, trail.effects[0].size)
+    if target is None and trail.before != ABSENT:
         raise Refused(
             f"run {run_id} cannot be undone: the pre-image of {trail.path} is gone (the newest {KEPT} of a file are "
             "kept). Nothing was changed"
@@ -253,9 +256,17 @@ def _diff(one: bytes, other: bytes | None) -> str:
 
 def _restore(pen: Pen, step: Step, run: Run) -> None:
     trail = step.trail
-    emptied = trail.made if step.target is None else ()
-    if not pen.put(_snapshot(trail.path, trail.now), step.target, run, mode=trail.mode, emptied=emptied):
+    if not pen.put(_snapshot(trail.path, trail.now), step.target, run, mode=trail.mode):
         raise StaleSnapshot(f"{trail.path} was written by somebody else this moment; nothing is undone, try again")
+
+
+def _tidy(pen: Pen, steps: Sequence[Step]) -> None:
+    """Take away the folders that the run made for files that are gone again."""
+    made = sorted({folder for step in steps if step.target is None for folder in step.trail.made})
+    try:
+        pen.tidy(made)
+    except OSError as error:
+        logger.warning("a folder made by the run could not be taken away: %s", error)
 
 
 def _back(done: Sequence[tuple[Pen, Step]], run: Run) -> None:

@@ -97,7 +97,7 @@ def test_compose_writes_once_and_then_leaves_it(workspace: Path) -> None:
 def test_h01_only_agents_gives_every_section_with_an_empty_body(tmp_path: Path) -> None:
     root = furnish(tmp_path / "w", AGENTS="A")
     text = reverie("compose", root, "--stdout").stdout
-    headers = [line for line in text.splitlines() if line.startswith("--- ")]
+    headers = [line for line in text.splitlines() if line.startswith("--- ") and line != "--- CLOCK ---"]
     assert headers == [
         "--- MEMORY RULE ---",
         "--- AGENT IDENTITY ---",
@@ -146,7 +146,7 @@ def test_compose_json_reports_every_section(workspace: Path) -> None:
 
 
 def test_plugins_names_every_slot() -> None:
-    rows = {row["slot"]: row for row in as_json("plugins")}
+    rows = {row["plugin"]: row for row in as_json("plugins")}
     assert {"sections", "budget-banner", "compactor"} <= {*rows}
     assert rows["compactor"]["state"] == "active" and "on_dream" in rows["compactor"]["hooks"]
     assert rows["compactor"]["from"].startswith("reverie ")

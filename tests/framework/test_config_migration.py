@@ -152,6 +152,12 @@ def test_a_version_inside_the_gateway_counts_and_is_renewed_there() -> None:
     assert modes(tree)[0] == "auto"
 
 
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all examples: each writes its own configurations over the last."""
+    return tmp_path_factory.mktemp("room")
+
+
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(-5, 10**6), st.text(max_size=4), st.lists(st.integers(), max_size=2)
 )
@@ -185,16 +191,15 @@ def within(small: Any, large: Any) -> bool:
 @settings(max_examples=150, deadline=None)
 @given(TREES, TREES, st.sampled_from(["1.0.24", "1.0.25", None]))
 def test_migrating_loses_nothing_adds_once_and_changes_no_setting(
-    tmp_path_factory: pytest.TempPathFactory, gateway: dict[str, Any], agent: dict[str, Any], version: str | None
+    room: Path, gateway: dict[str, Any], agent: dict[str, Any], version: str | None
 ) -> None:
-    tmp_path = tmp_path_factory.mktemp("any")
     tree = aged(version, built(gateway)) | {"agents": [{"id": "a"} | built(agent), {"id": "b"}]}
     after, _, _ = migrated(tree)
     again = migrated(after)
     assert (again.tree, again.added, again.remarks) == (after, (), ())
     assert within({name: value for name, value in tree.items() if name != "configVersion"}, after)
-    old = Config.load(write(tmp_path, tree), tmp_path, {})
-    new = Config.load(write(tmp_path, after, "new.json"), tmp_path, {})
+    old = Config.load(write(room, tree), room, {})
+    new = Config.load(write(room, after, "new.json"), room, {})
     for name in ("a", "b", None):
         assert old.settings(name) == new.settings(name)
 

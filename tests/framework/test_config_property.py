@@ -34,6 +34,12 @@ def outcome(tmp_path: Path, text: str | bytes) -> Config | ConfigError:
     return told
 
 
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all examples: each writes its own configuration over the last."""
+    return tmp_path_factory.mktemp("room")
+
+
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
@@ -88,14 +94,13 @@ def put(path: str, name: str, value: Any) -> dict[str, Any]:
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(KEYS), VALUES, VALUES)
 def test_any_value_at_any_documented_key_ends_as_itself_as_its_clamp_or_as_what_the_next_level_says(
-    tmp_path_factory: pytest.TempPathFactory, key: Any, own: Any, general: Any
+    room: Path, key: Any, own: Any, general: Any
 ) -> None:
-    tmp_path = tmp_path_factory.mktemp("any")
     tree = {
         "gateway": put(key.path, key.name, general),
         "agents": [{"id": "a"} | (put(key.path, key.name, own) if key.path else {}), {"id": "b"}],
     }
-    config = loaded(tmp_path, text_of(tree), {"HOME": "/h"})
+    config = loaded(room, text_of(tree), {"HOME": "/h"})
     found = {each.path: each for each in config.effective("a")}[key.dotted]
     document = json.loads(text_of(tree))
     expected, origin = key.default, "default"
@@ -123,17 +128,15 @@ def test_any_value_at_any_documented_key_ends_as_itself_as_its_clamp_or_as_what_
 
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")))
-def test_any_bytes_are_a_configuration_or_a_sentence(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    outcome(tmp_path_factory.mktemp("bytes"), data)
+def test_any_bytes_are_a_configuration_or_a_sentence(room: Path, data: bytes) -> None:
+    outcome(room, data)
 
 
 @settings(max_examples=150, deadline=None)
 @given(VALUES, VALUES, VALUES)
-def test_any_tree_is_a_configuration_or_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, gateway: Any, agents: Any, plugins: Any
-) -> None:
+def test_any_tree_is_a_configuration_or_a_sentence(room: Path, gateway: Any, agents: Any, plugins: Any) -> None:
     tree = {"gateway": gateway, "agents": agents, "plugins": plugins}
-    found = outcome(tmp_path_factory.mktemp("tree"), text_of(tree))
+    found = outcome(room, text_of(tree))
     assert isinstance(found, ConfigError) or (found.agents and all(str(each).isprintable() for each in found.remarks))
 
 
@@ -149,8 +152,8 @@ WHOLE = json.dumps(
     st.binary(max_size=4) | st.sampled_from([b"", b'"', b"{", b"}", b"null"]),
 )
 def test_a_file_with_a_few_bytes_changed_is_a_configuration_or_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, at: int, cut: int, patch: bytes
+    room: Path, at: int, cut: int, patch: bytes
 ) -> None:
     data = WHOLE.encode()
-    found = outcome(tmp_path_factory.mktemp("patched"), data[:at] + patch + data[at + cut :])
+    found = outcome(room, data[:at] + patch + data[at + cut :])
     assert isinstance(found, ConfigError) or all(str(each).isprintable() for each in found.remarks)

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from reverie.undo import undo
 from reverie.workspace import Folder
 from reverie.workspace.disk import Disk
-from reverie_hookspecs import Edit, Moved, Refused, ReverieError, Run, Snapshot
+from reverie_hookspecs import Edit, Moved, Run, Snapshot
 
 STARTED = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 LOOKS = {os.lstat, os.fstat, os.read, os.pread, os.scandir}

@@ -49,7 +49,9 @@ def test_a_wing_imports_only_the_wings_below_it(path: Path) -> None:
     assert {name.split(".")[0] for name in imported(path)} & {*WINGS} - {home} <= WINGS[home]
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if "plugins" in p.relative_to(ROOT).parts[0]], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if "plugins" in p.relative_to(ROOT).parts[0]], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_a_plugin_uses_only_the_toolbox_of_the_framework(path: Path) -> None:
     rooms = {name.split(".")[1] for name in imported(path) if name.startswith("reverie.")}
     assert rooms <= TOOLBOX

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from reverie import config
+from reverie.config.entry import misnamed
 from reverie_hookspecs import Refused, WriteRefused
 
 SEEDS = ("AGENTS.md", "IDENTITY.md", "SOUL.md", "USER.md", "MEMORY.md", "HEARTBEAT.md")
@@ -73,17 +74,16 @@ def configure(ctx: click.Context, root: Path, dry_run: bool) -> None:
         migrate(file, dry_run)
         return
     file = home / "config.json"
-    click.echo(f"{'would create' if dry_run else 'created'} {file}, with the agent {root.name!r}")
+    name = "agent" if misnamed(root.name) else root.name
+    click.echo(f"{'would create' if dry_run else 'created'} {file}, with the agent {name!r}")
     if not dry_run:
-        text = config.template()
-        text["agents"] = [{"id": root.name, "workspace": str(root)}]
-        create(file, json.dumps(text, ensure_ascii=False, indent=2) + "\n")
+        config.write_template(file, [{"id": name, "workspace": str(root)}])
 
 
 def migrate(file: Path, dry_run: bool) -> None:
     """Bring a configuration up to date and say what was added."""
     click.echo(f"{file} is there and keeps its values")
-    for line in () if dry_run else config.migrate(file).told:
+    for line in config.migrate(file, rehearsal=dry_run).told:
         click.echo(f"  {line}")
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from typing import Final, NamedTuple
 
 from .block import settle
 from .character import single_line as single_line
 from .character import visible as visible
+from .delimiter import DASHES as DASHES
 from .delimiter import delimiter as delimiter
 from .delimiter import escape_delimiters
 from .delimiter import is_delimiter as is_delimiter
 from .imports import guard_imports
+
+LEADING: Final = re.compile(r"(?:[^\S\n]*\n)+")
 
 
 class Clean(NamedTuple):
@@ -33,7 +37,9 @@ def cleanse(text: str, imports: bool = False) -> Clean:
     ``imports`` lets ``@path`` be: only for files that the operator writes.
     """
     shown, hidden = visible(text)
-    lines, delimiters = escape_delimiters(shown.strip("\n").split("\n"))
+    blank = LEADING.match(shown)
+    body = shown[blank.end() if blank else 0 :].rstrip()
+    lines, delimiters = escape_delimiters(body.split("\n"))
     settled, closed = settle(lines)
     clean, guarded = ([line.text for line in settled], 0) if imports else guard_imports(settled)
     return Clean("\n".join(clean).strip("\n"), hidden, delimiters, guarded, closed)

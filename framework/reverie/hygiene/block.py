@@ -14,6 +14,7 @@ MARKERS: Final = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*"
 FENCE: Final = re.compile(MARKERS + r"(`{3,}(?=[^`]*$)|~{3,})")
 PREFIX: Final = re.compile(MARKERS)
 ITEM: Final = re.compile(r"( *)([-*+]|\d{1,9}[.)]) {1,4}(?=[^ \t])")
+HEADING: Final = re.compile(r" *#{1,6}[ \t]")
 RULE: Final = re.compile(r" *([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 HTML: Final = re.compile(
     r"[ \t]*<(?:(?P<tag>script|pre|style|textarea)(?![\w-])|(?P<comment>!--)|(?P<instruction>\?)"
@@ -30,16 +31,17 @@ TITLE: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|\([^()]*\)")
 QUOTES: Final = ('"', "'", "(")
 OPEN_COMMENT, END_COMMENT = "<!--", "-->"
 
-Items = tuple[tuple[int, int], ...]
-"""List items that are open for certain, outermost first: column of the marker, column of the text."""
+Items = tuple[tuple[int, int, str], ...]
+"""List items that are open for certain, outermost first: column of the marker, column of the text, kind of marker."""
 
 
 class Line(NamedTuple):
-    """A line: is it code in a fence, and may it be raw HTML?"""
+    """A line: is it code in a fence, may it be raw HTML, does a block begin with it to every reader?"""
 
     text: str
     code: bool = False
     raw: bool = False
+    fresh: bool = False
 
 
 class Markup(NamedTuple):
@@ -61,8 +63,9 @@ class Fence(NamedTuple):
     items: Items
 
 
-def settle(lines: list[str]) -> tuple[list[Line], int]:
+def settle(given: list[str]) -> tuple[list[Line], int]:
     """The lines with nothing left open and no fence in doubt, and how many ends had to be added."""
+    lines = list(given)
     settled: list[Line] = []
     items: Items = ()
     markup = Markup()
@@ -80,10 +83,14 @@ def settle(lines: list[str]) -> tuple[list[Line], int]:
             continue
         doubtful = max(doubtful, end + 1) if fence else doubtful
         items = () if raw else open_items(line, items, at > 0 and not lines[at - 1].strip(" \t"))
-        settled.append(Line(broken(line, "".join(lines[at + 1 : at + 2]), raw), False, raw))
+        following = "".join(lines[at + 1 : at + 2])
+        if is_quoted(line) and following.strip(" \t") and not following.lstrip(" \t").startswith(">"):
+            lines.insert(at + 1, "")
+        settled.append(Line(broken(line, following, raw), False, raw, not raw and is_fresh(line, items)))
         at += 1
     ends = missing(settled, markup)
-    return settled + [Line(end) for end in ends], closed + len(ends)
+    parted = [Line("")] if ends and ends[0] != ">" and is_quoted(settled[-1].text) else []
+    return settled + parted + [Line(end) for end in ends], closed + len(ends)
 
 
 def broken(line: str, following: str, raw: bool) -> str:
@@ -93,7 +100,16 @@ def broken(line: str, following: str, raw: bool) -> str:
     line = LATE_FENCE.sub(r"\1\\", line) if raw else line
     found = FENCE.match(line)
     line = f"{line[: found.start(1)]}\\{line[found.start(1) :]}" if found else line
-    return NAMED.sub(lambda colon: r"\:" if runs_on(line[colon.end() :], following) else ":", line)
+    return NAMED.sub(
+        lambda colon: r"\:" if names(line, colon) and runs_on(line[colon.end() :], following) else ":", line
+    )
+
+
+def names(line: str, colon: re.Match[str]) -> bool:
+    """Whether what stands in brackets before a colon may be the name of a link: it begins the line, or one before."""
+    inner = line[: colon.start() - 1]
+    start = max(inner.rfind("["), inner.rfind("]"))
+    return start < 0 or (inner[start] == "[" and start == prefix_end(line))
 
 
 def runs_on(rest: str, following: str) -> bool:
@@ -182,8 +198,21 @@ def open_items(line: str, items: Items, after_blank: bool) -> Items:
     found = ITEM.match(line)
     if not found or RULE.match(line) or column - (kept[-1][1] if kept else 0) > 3:
         return kept
-    sure = len(found[2]) == 1 or found[2][:-1] == "1" or after_blank or any(item[0] == column for item in items)
-    return (*kept, (column, found.end())) if sure else kept
+    kind = found[2][-1]
+    sure = found[2] in ("-", "*", "+", "1.", "1)") or after_blank or (column, kind) in {(at, of) for at, _, of in items}
+    return (*kept, (column, found.end(), kind)) if sure else kept
+
+
+def is_quoted(line: str) -> bool:
+    """Whether the line is part of a quote; one that follows without a mark would be too, to most readers."""
+    return ">" in line[: prefix_end(line)]
+
+
+def is_fresh(line: str, items: Items) -> bool:
+    """Whether the line begins a list item or a heading to every reader, given the items open after it."""
+    column = len(line) - len(line.lstrip(" "))
+    inner, home, _ = items[-1] if items else (-1, 0, "")
+    return (bool(ITEM.match(line)) and inner == column) or (bool(HEADING.match(line)) and column - home <= 3)
 
 
 def is_html(line: str) -> bool:
@@ -237,4 +266,5 @@ def missing(lines: list[Line], markup: Markup) -> list[str]:
     text = "\n".join(line.text for line in lines)
     start = text.rfind(OPEN_COMMENT)
     commented = start >= 0 and text.find(END_COMMENT, start + len(OPEN_COMMENT)) < 0
-    return [*markup.ends, *([END_COMMENT] if commented and END_COMMENT not in markup.ends else [])]
+    ends = {*markup.ends, END_COMMENT} if commented else {*markup.ends}
+    return sorted(ends, reverse=True, key=lambda end: (end != ">", end))

@@ -15,6 +15,7 @@ HIDDEN: Final = re.compile(
 """Controls, bidi controls, zero-width characters, fillers, variation selectors and tags, a run at a time."""
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
+BOM: Final = "\ufeff"
 ZWSP, ZWNJ, ZWJ, LRM, RLM, VS16 = "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\ufe0f"
 FLAG: Final = "\U0001f3f4"
 REGION: Final = re.compile("[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,3}\U000e007f")
@@ -40,7 +41,7 @@ def visible(text: str) -> tuple[str, int]:
     Every line end becomes ``\n``; a lone surrogate becomes U+FFFD. What makes letters or emoji look as they
     should is kept, where it does so.
     """
-    text = BREAK.sub("\n", text)
+    text = BREAK.sub("\n", text.removeprefix(BOM))
     if text.isascii() and text.isprintable():
         return text, 0
     gone = 0

@@ -35,7 +35,7 @@ def is_delimiter(line: str) -> bool:
     if not name.strip(RULED):
         return False
     spaced = name[0].isspace() or name[-1].isspace()
-    return (spaced and min(left, right) > 1) or left == right == 3
+    return (spaced and min(left, right) >= 2 and max(left, right) <= 5) or left == right == 3
 
 
 def escaped(line: str) -> str:

@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Final, NamedTuple
 
 from .block import Line
@@ -48,8 +47,21 @@ NEXT: Final = re.compile(r"[ \t]*[^\W\d_]")
 TABLE: Final = re.compile(r"[\s>|:-]*-[\s>|:-]*$")
 GLUED: Final = re.compile(r"(?:~|(?::/|www\.)\S*)$", re.IGNORECASE)
 """Text that takes backticks right behind it for its own: a stroke, an address."""
-OPENERS: Final = {"*": "*", "_": "_", "~": "~", "]": "[", ")": "](", ">": "<"}
-"""What may end something inside a code span -> what that something begins with."""
+HARMLESS: Final = re.compile(
+    r"""\[[^\[\]`@&]*\](?:\((?:[^()`<"'@&]|"[^"`@&]*"|'[^'`@&]*')*\)|(?![(\[]))|<[^<>`"'@&]*>"""
+)
+"""Links, boxes and tags that end before any backtick, one of ours to come included."""
+BOUNDS: Final = tuple(
+    (re.compile(opener), re.compile(end))
+    for opener, end in ((r"\[", r"\]"), (r"\]\(", r"\)"), (r"<[A-Za-z/!?]", ">"), (r"~(?=[^\s~])", r"(?<=[^\s~])~"))
+)
+"""What begins something, and what ends it inside a code span, to a reader that looks for the end first."""
+STRESS: Final = (
+    (re.compile(r"\*(?=\S)"), re.compile(r"(?<=\S)\*")),
+    (re.compile(r"(?<![^\W_])_(?=\S)|_(?=[^\w\s])"), re.compile(r"(?<=\S)_(?![^\W_])")),
+)
+"""The same of emphasis: its end is looked for outside of what a single backtick encloses."""
+Bounds = tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
 
 
 class Span(NamedTuple):
@@ -63,15 +75,26 @@ def guard_imports(lines: list[Line]) -> tuple[list[str], int]:
     """The lines with their imports made code, and how many there were."""
     clean: list[str] = []
     count = 0
-    for is_text, group in groupby(lines, key=lambda line: bool(line.text) and not line.code):
-        held = list(group)
-        if is_text and any(SIGN.search(line.text) for line in held):
-            texts, found = guarded(held)
-            clean += texts
-            count += found
-        else:
-            clean += [line.text for line in held]
+    for held in stretches(lines):
+        texts, found = guarded(held) if any(SIGN.search(line.text) and not line.code for line in held) else ([], 0)
+        clean += texts or [line.text for line in held]
+        count += found
     return clean, count
+
+
+def stretches(lines: list[Line]) -> Iterator[list[Line]]:
+    """The lines in stretches that no paragraph reaches across; a line of code is one for itself.
+
+    To some readers a paragraph in a list goes on after a blank line.
+    """
+    held: list[Line] = []
+    for line in lines:
+        parted = bool(held) and not held[-1].text and line.text[:1] not in ("", " ", "\t")
+        if held and (line.code or held[-1].code or line.fresh or parted):
+            yield held
+            held = []
+        held.append(line)
+    yield held
 
 
 def guarded(lines: list[Line]) -> tuple[list[str], int]:
@@ -155,7 +178,7 @@ def code_spans(texts: list[str], raw: list[bool], rules: Grammar) -> tuple[list[
     tight = [{Span(*found.span()) for found in rules.tight.finditer(text)} for text in texts]
     lengths = [tick_lengths(text) for text in texts]
     solid = solid_lengths(texts, tight, lengths)
-    sure = are_apart(scanned, lengths) and are_whole(texts, scanned, tight)
+    sure = are_apart(scanned, lengths) and are_whole(texts, scanned, tight, raw)
     code = []
     for text, (spans, _), closed, is_raw in zip(texts, scanned, tight, raw, strict=True):
         firm = {span for span in closed if ticks_of(text, span) in solid}
@@ -217,27 +240,52 @@ def are_apart(scanned: list[tuple[list[Span], set[int]]], lengths: list[Counter[
     return all(texts_with[length] < 2 for _, alone in scanned for length in alone)
 
 
-def are_whole(texts: list[str], scanned: list[tuple[list[Span], set[int]]], tight: list[set[Span]]) -> bool:
+def are_whole(
+    texts: list[str], scanned: list[tuple[list[Span], set[int]]], tight: list[set[Span]], raw: list[bool]
+) -> bool:
     """Whether nothing that begins before a code span could end inside it."""
     tabular = any(TABLE.match(text) for text in texts)
-    seen: set[str] = set()
-    for text, (spans, _), closed in zip(texts, scanned, tight, strict=True):
+    odd = any(is_odd(text, *found) for text, found in zip(texts, scanned, strict=True))
+    seen: set[re.Pattern[str]] = set()
+    for text, (spans, _), closed, is_raw in zip(texts, scanned, tight, raw, strict=True):
         last = 0
         for span in spans:
-            seen |= openers(text[last : span.start])
-            glued = GLUED.search(text, max(0, span.start - LOOK_BACK), span.start)
-            if span not in closed and (glued or may_break(text[span.start : span.end], seen, tabular)):
+            seen |= openers(text[last : span.start + 1])
+            code = text[span.start : span.end]
+            bare = odd or is_raw or ticks_of(text, span) % 2 == 0 or "`" in inner(text, span)
+            bounds = BOUNDS + STRESS if bare else BOUNDS
+            if span not in closed and (ends_in(code, seen, bounds) or (tabular and "|" in code) or glued(text, span)):
                 return False
             last = span.end
         seen |= openers(text[last:])
     return True
 
 
-def openers(text: str) -> set[str]:
+def is_odd(text: str, spans: list[Span], alone: set[int]) -> bool:
+    """Whether a reader that pairs backticks one by one, whatever their runs, would pair others than we."""
+    return (
+        any(length % 2 for length in alone) or "\\`" in text or any(inner(text, span).count("`") % 2 for span in spans)
+    )
+
+
+def inner(text: str, span: Span) -> str:
+    """What a code span holds."""
+    ticks = ticks_of(text, span)
+    return text[span.start + ticks : span.end - ticks]
+
+
+def openers(text: str) -> set[re.Pattern[str]]:
     """What a text holds that may begin something."""
-    return {opener for opener in OPENERS.values() if opener in text}
+    left = HARMLESS.sub("", text)
+    found = {opener for opener, _ in BOUNDS if opener.search(left)}
+    return found | {opener for opener, _ in STRESS if opener.search(text)}
 
 
-def may_break(code: str, seen: set[str], tabular: bool) -> bool:
-    """Whether a code span holds what may end something that was begun, or a cell of a table."""
-    return (tabular and "|" in code) or any(end in code and begin in seen for end, begin in OPENERS.items())
+def ends_in(code: str, seen: set[re.Pattern[str]], bounds: Bounds) -> bool:
+    """Whether a code span holds what may end something that was begun."""
+    return any(opener in seen and end.search(code) for opener, end in bounds)
+
+
+def glued(text: str, span: Span) -> bool:
+    """Whether what stands right before a code span may take its backticks for its own."""
+    return bool(GLUED.search(text, max(0, span.start - LOOK_BACK), span.start))

@@ -13,7 +13,7 @@ LARGEST: Final = 65_536
 MOST_ALIASES: Final = 8
 DEEPEST: Final = 32
 
-_OPENING: Final = re.compile(r"---[ \t]*\n(?=---[ \t]*(?:\n|\Z)|(?:#[^\n]*\n)*[\w\"'][^\n:]*:(?:[ \t\n]|\Z))")
+_OPENING: Final = re.compile(r"---[ \t]*\n(?=[\w\"'][^\n:]*:(?:[ \t\n]|\Z))")
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 

@@ -31,7 +31,7 @@ LACKING: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOP
 LINKLESS: Final = LACKING | {errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EACCES}
 PATIENCE: Final = 0.25
 """Seconds to wait for somebody who has a replaced file still open for writing."""
-GRACE: Final = 0.003
+GRACE: Final = 0.02
 """Seconds to wait where the system cannot say whether somebody has."""
 
 SWAP: Final = 2

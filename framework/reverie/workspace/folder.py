@@ -107,6 +107,8 @@ class Folder:
 
         ``decide`` is called a second time under the write lock, so it should be quick.
         """
+        from .mend import mend
+
         before = self._writable(path)
         edit = decide(before)
         if edit is None or _idle(before, edit):
@@ -115,6 +117,7 @@ class Folder:
             if self._put(pen, before, edit, run):
                 return Committed("written", before, edit)
             with explained(path):
+                mend(pen)
                 before = pen.read(path)
             edit = decide(before)
             if edit is None or _idle(before, edit):

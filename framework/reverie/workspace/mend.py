@@ -89,7 +89,7 @@ def _withdraw(pen: Pen, batch: Sequence[Write], laid: Sequence[Write], reason: s
             return
     pen.backups.drop(batch[-1].backup)
     for write in reversed(batch):
-        _unmake(pen, write)
+        pen.tidy(write.made)
     pen.journal.close(batch, "withdrawn", reason=reason)
 
 
@@ -120,7 +120,7 @@ def _rewritten(pen: Pen, write: Write, data: bytes, rest: bytes | None) -> bool:
     pen.journal.intend([own])
     at = spot(pen.root, own)
     try:
-        result = retire(pen.disk, at, own, data) if rest is None else swap(pen.disk, at, own, data, rest)
+        result = retire(pen.disk, at, own, data) if rest is None else swap(pen.disk, at, own, data, rest, growing=True)
     except OSError:
         roll_back(pen, own)
         raise
@@ -140,11 +140,6 @@ def _name_back(pen: Pen, write: Write) -> bool:
     elif here is not None and there is not None and here.ident == there.ident:
         pen.disk.unlink(target)
     return True
-
-
-def _unmake(pen: Pen, write: Write) -> None:
-    for folder in reversed(write.made):
-        pen.disk.rmdir(pen.at(folder))
 
 
 # After a kill
@@ -238,6 +233,11 @@ def _backed_out(pen: Pen, writes: Sequence[Write]) -> str:
 
 
 def _left(pen: Pen, write: Write) -> list[Block]:
+    """The blocks of a killed append that stand in its archive."""
+    at = spot(pen.root, write)
+    if write.before == ABSENT and standing(pen.disk, at, write) != "new":
+        clear(pen.disk, at)
+        pen.tidy(write.made)
     data = content(pen.disk, pen.at(write.path)) or b""
     return [(write.path, digest(block)) for block in write.given() if block in data]
 

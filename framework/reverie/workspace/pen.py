@@ -57,12 +57,11 @@ class Pen:
         moved: Iterable[Moved] = (),
         *,
         mode: int = 0,
-        emptied: Sequence[str] = (),
     ) -> bool:
         """Let a file hold ``data``, or take it away (None), once what leaves it stands in its archives.
 
         False if the file is not, or no longer, what ``before`` says: then nothing is written anywhere. ``mode`` is
-        that of a file to be made, ``emptied`` are folders to take away if the file leaves them empty.
+        that of a file to be made.
         """
         drafts, reused = self._archives(before.path, moved, run)
         if not draft.same(self.read(before.path), before):
@@ -79,7 +78,6 @@ class Pen:
             self.rescue(batch[-1], result)
             mend.retract(self, batch, laid, "somebody else wrote to it")
             return False
-        self._tidy(emptied)
         self.conclude(laid, result, reused)
         return True
 
@@ -139,7 +137,7 @@ class Pen:
         self.make(write.made)
         if write.before == ABSENT:
             laid = place(self.disk, spot(self.root, write), data)
-            return write if laid and content(self.disk, path) == data else None
+            return write if laid and (content(self.disk, path) or b"").startswith(data) else None
         try:
             offset = self.disk.append(path, data)
             if self.disk.tail(path, offset, len(data)) != data:
@@ -184,6 +182,11 @@ class Pen:
             self.disk.mkdir(self.at(folder))
             self.disk.sync(os.path.dirname(self.at(folder)))  # noqa: PTH120
 
+    def tidy(self, folders: Sequence[str]) -> None:
+        """Take folders away that are empty; they are given outermost first."""
+        for folder in reversed(folders):
+            self.disk.rmdir(self.at(folder))
+
     def folders(self, path: str) -> tuple[str, ...]:
         """The folders to make for a file, outermost first."""
         parts = path.split("/")[:-1]
@@ -221,10 +224,6 @@ class Pen:
         name = self._free_name(write.path, now())
         self.backups.take(name, found, write.mode)
         return evolve(write, backup=name)
-
-    def _tidy(self, folders: Sequence[str]) -> None:
-        for folder in reversed(folders):
-            self.disk.rmdir(self.at(folder))
 
     # What they say before
 

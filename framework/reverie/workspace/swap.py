@@ -69,15 +69,21 @@ def content(disk: Disk, path: str) -> bytes | None:
 # The three replacements
 
 
-def swap(disk: Disk, at: Spot, write: Write, expected: bytes, data: bytes) -> Swapped | Overtaken:
-    """Put ``data`` in the place of ``expected``; compare before and after."""
+def swap(
+    disk: Disk, at: Spot, write: Write, expected: bytes, data: bytes, *, growing: bool = False
+) -> Swapped | Overtaken:
+    """Put ``data`` in the place of ``expected``; compare before and after.
+
+    ``growing``: go on though somebody has appended since, for that will be carried over.
+    """
     look = disk.look(at.path)
     if look is None:
         return Overtaken()
     disk.create(at.new, data, look.mode, look.owner)
     try:
         linked = disk.link(at.path, at.old)
-        if content(disk, at.path) != expected:
+        now = content(disk, at.path)
+        if now != expected and not (growing and linked and now and now.startswith(expected)):
             clear(disk, at)
             return Overtaken()
         if not (linked and disk.exchange(at.new, at.path)):
@@ -122,7 +128,7 @@ def finish(disk: Disk, at: Spot, write: Write, again: bool = False) -> Swapped |
         disk.unlink(at.new)
         return Swapped(write)
     shown = at.new if disk.look(at.new) else at.old
-    if disk.look(shown) is None:
+    if shown == at.old and disk.look(shown) is None:
         return Swapped(write)
     lingering = not disk.still(shown, 0.0 if again else 0.25)
     found = disk.read(shown)

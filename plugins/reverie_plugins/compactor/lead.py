@@ -21,7 +21,9 @@ _QUOTED: Final = (
     re.compile(r"<!--.*?(?:-->|$)"),
     _LINK,
     re.compile(r"<?\b[a-z][a-z0-9+.-]*://[^\s<>]+>?", re.IGNORECASE),
-    re.compile(r"(?<!\w)\"[^\"]{1,300}\"(?!\w)|“[^”]{1,300}”|«[^»]{1,300}»|„[^“]{1,300}“|「[^」]{1,300}」|『[^』]{1,300}』"),
+    re.compile(
+        r"(?<!\w)\"[^\"]{1,300}\"(?!\w)|“[^”]{1,300}”|«[^»]{1,300}»|„[^“]{1,300}“|「[^」]{1,300}」|『[^』]{1,300}』"
+    ),
     re.compile(r"~~(?=\S).+?~~"),
 )
 _SILENT: Final = tuple(pattern for pattern in _QUOTED if pattern is not _LINK)

@@ -31,6 +31,7 @@ from .vocabulary import (
     words,
 )
 
+SOURCE: Final = "MEMORY.md"
 ARCHIVE: Final = "memory/archive/completed.md"
 FAR: Final = 160
 """Characters, as read, after which a status word speaks of a part of a long lead."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from reverie.markdown.entry import Entry, entries
-from reverie.markdown.line import LineCount, ending, newline, unified
+from reverie.markdown.line import LineCount, ending, line_end, newline, unified
 
 from .lead import read_lead
 from .marker import ARCHIVE, POSSIBLE, SOURCE, Sign, terminal
@@ -18,8 +19,12 @@ from .pointer import label_of, pointer, shared_count, shared_line, stamp
 _CROSSES: Final = "❌✗✘🚫⛔"
 _CROSS: Final = re.compile(rf"(?:[-*] |#{{3,6}}[ \t]+)[*_]{{0,3}}(?:[0-9]{{1,4}}[.)] )?[{_CROSSES}]")
 _INTRODUCTION: Final = re.compile(r"[:：][*_\s]*\Z")
+_RULE: Final = re.compile(r"(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)$", re.MULTILINE)
 _SAFE_NEXT: Final = re.compile(r"[ \t]*(?:\n|\Z)|[-*+] |#|```|~~~|>")
-_BOUNDARY: Final = re.compile(r"[ \t]*$|#{1,6}(?:[ \t]|$)|(?:[-*_][ \t]*){3,}$")
+_BOUNDARY: Final = re.compile(rf"[ \t]*$|#{{1,6}}(?:[ \t]|$)|{_RULE.pattern}", re.MULTILINE)
+_LIST_LINE: Final = re.compile(r"[-*+] |[ \t]")
+_HEADING: Final = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
+_TEXT: Final = re.compile(r"^[ \t]*[^ \t\n]", re.MULTILINE)
 
 
 @frozen
@@ -72,19 +77,77 @@ class Share(NamedTuple):
     count: int
 
 
-class Survey(NamedTuple):
-    """What one walk down a text finds: finished entries in order, and the shared lines by section."""
-
-    found: list[Found]
-    shares: dict[int, Share]
-
-
 class Edit(NamedTuple):
     """A stretch of the text, and what stands there afterwards."""
 
     start: int
     end: int
     text: str
+
+
+class Survey:
+    """One walk down a text: the finished entries in order, and the shared lines by section."""
+
+    __slots__ = ("before", "crossed", "crosses", "day", "found", "introduction", "shares", "text")
+
+    def __init__(self, plain: str, day: str) -> None:
+        self.text, self.day = plain, day
+        self.found: list[Found] = []
+        self.shares: dict[int, Share] = {}
+        self.crosses = any(cross in plain for cross in _CROSSES)
+        self.crossed: set[tuple[int, tuple[str, ...]]] = set()
+        self.before, self.introduction = 0, ""
+
+    def walk(self) -> None:
+        """Look at every entry; only one whose lead holds something like a marker is judged."""
+        shared = ARCHIVE in self.text
+        marks = (mark.start() for mark in POSSIBLE.finditer(self.text))
+        mark = next(marks, -1)
+        for entry in entries(self.text):
+            if entry.start > self.before:
+                self.introduction = introduced(self.text[self.before : entry.start], self.introduction)
+            self.before = entry.end
+            while 0 <= mark < entry.start:
+                mark = next(marks, -1)
+            if (not 0 <= mark < entry.end or not self.judge(entry)) and (shared or self.crosses):
+                self.keep(entry, shared)
+        self.found = [found for found in self.found if found.sign != "tick" or key_of(found.entry) not in self.crossed]
+
+    def judge(self, entry: Entry) -> bool:
+        """Note the entry if it is finished and may leave; whether it is."""
+        if entry.pinned or not entry.whole:
+            return False
+        text = self.text[entry.start : entry.end]
+        path = (*entry.path, self.introduction) if self.introduction else entry.path
+        verdict = terminal(text, path)
+        if not verdict.status:
+            return False
+        lead = read_lead(text.partition("\n")[0])
+        label = label_of(lead, verdict)
+        line = pointer(lead, label, verdict.status, self.day)
+        long = len(text.rstrip()) > len(line)
+        self.found.append(Found(entry, label, verdict.status, line if long else "", verdict.sign))
+        return True
+
+    def keep(self, entry: Entry, shared: bool) -> None:
+        """Note what an entry that stays says of its neighbours: that a ✅ beside it is no end, or how many are gone."""
+        if self.crosses and _CROSS.match(self.text, entry.start):
+            self.crossed.add(key_of(entry))
+        if shared and not entry.level and entry.section not in self.shares:
+            end = line_end(self.text, entry.start)
+            if count := shared_count(self.text[entry.start : end].rstrip("\n")):
+                start = entry.start + 2
+                self.shares[entry.section] = Share(start, start + len(str(count)), count)
+
+
+def key_of(entry: Entry) -> tuple[int, tuple[str, ...]]:
+    return entry.section, entry.path
+
+
+def introduced(gap: str, last: str) -> str:
+    """The line that introduces the list after a gap; a blank gap ends no list."""
+    line = gap.strip().rpartition("\n")[2]
+    return last if not line else line if _INTRODUCTION.search(line) else ""
 
 
 def plan(text: str, day: str, source: str = SOURCE) -> Plan:
@@ -102,33 +165,103 @@ def plan(text: str, day: str, source: str = SOURCE) -> Plan:
 
 
 def step_of(text: str, day: str, source: str) -> tuple[Plan, bool]:
-    """One pass, and whether another would find nothing: a heading that stays now may end its section afterwards."""
+    """One pass, and whether another would find nothing: what bars an entry now may be gone afterwards."""
     plain = unified(text)
-    survey = look(plain, day)
-    chosen = [found for found in survey.found if movable(plain, found)]
-    settled = not any(found.entry.level for found in survey.found)
+    survey = Survey(plain, day)
+    survey.walk()
+    bare = text.count("\r") > text.count("\r\n")
+    chosen = [found for found in survey.found if movable(plain, found) and not (bare and joins(text, found))]
     if not chosen:
         return Plan(text), True
     edits, unshared = settle(text, chosen, survey.shares)
+    settled = len(chosen) == len(survey.found) and not any(found.entry.level for found in chosen)
     return Plan(render(text, edits), tuple(finish(text, chosen, edits, day, source)), unshared), settled
 
 
-def look(plain: str, day: str) -> Survey:
-    """Walk down a text and judge each entry whose lead bears something like a marker."""
-    survey, crossed, introduction, before = Survey([], {}), set(), "", 0
-    crosses = any(cross in plain for cross in _CROSSES)
-    for entry in entries(plain):
-        if entry.start > before:
-            introduction = introduced(plain[before : entry.start], introduction)
-        before = entry.end
-        lead_end = plain.find("\n", entry.start, entry.end)
-        lead_end = entry.end if lead_end < 0 else lead_end
-        if entry.pinned or not entry.whole or not POSSIBLE.search(plain, entry.start, lead_end):
-            ...
-    return survey
+def movable(plain: str, found: Found) -> bool:
+    """Whether the lines around an entry keep their meaning without it."""
+    entry = found.entry
+    following = _TEXT.search(plain, entry.end)
+    if following and plain[following.start()] in " \t":
+        return False  # it may belong to a list at the end of the entry
+    if entry.level:
+        return bool(found.pointer) or not goes_on(plain, entry.end)
+    if _SAFE_NEXT.match(plain, entry.end):
+        return True
+    return _RULE.match(plain, entry.end) is not None and (bool(found.pointer) or bounded(plain, entry.start))
 
 
-def introduced(gap: str, last: str) -> str:
-    """The line that introduces the list after a gap; a blank gap ends no list."""
-    line = gap.strip().rpartition("\n")[2]
-    return last if not line else line if _INTRODUCTION.search(line) else ""
+def joins(text: str, found: Found) -> bool:
+    r"""Whether a ``\r`` before and a ``\n`` after it might become one newline without the entry."""
+    return not found.pointer and text.startswith("\n", found.entry.end)
+
+
+def goes_on(plain: str, offset: int) -> bool:
+    """Whether text follows before the next heading, so that it would slide under another one."""
+    following = _TEXT.search(plain, offset)
+    while following and _RULE.match(plain, following.start()):
+        following = _TEXT.search(plain, line_end(plain, following.start()))
+    return following is not None and not _HEADING.match(plain, following.start())
+
+
+def bounded(plain: str, offset: int) -> bool:
+    """Whether no paragraph ends above the list that ends here: a rule under it would make it a heading."""
+    while offset:
+        start = plain.rfind("\n", 0, offset - 1) + 1
+        if _BOUNDARY.match(plain, start):
+            return True
+        if not _LIST_LINE.match(plain, start):
+            return False
+        offset = start
+    return False
+
+
+def settle(text: str, chosen: list[Found], shares: dict[int, Share]) -> tuple[list[Edit], tuple[str, ...]]:
+    """The edits that make the text shorter, and the labels of the entries that then leave no line in it."""
+    edits = arranged(text, chosen, shares, adding=True)
+    if sum(len(edit.text) - (edit.end - edit.start) for edit in edits) < 0:
+        return edits, ()
+    lost = tuple(found.label for found in chosen if not found.pointer and found.entry.section not in shares)
+    return arranged(text, chosen, shares, adding=False), lost
+
+
+def arranged(text: str, chosen: list[Found], shares: dict[int, Share], *, adding: bool) -> list[Edit]:
+    """What stands where: pointers, and for the short entries of a section one line where the first of them was."""
+    short = Counter(found.entry.section for found in chosen if not found.pointer)
+    edits = [
+        Edit(share.start, share.end, str(share.count + short[section]))
+        for section, share in shares.items()
+        if section in short
+    ]
+    new = {section: shared_line(count) for section, count in short.items() if adding and section not in shares}
+    for entry, _, _, pointed, _ in chosen:
+        line = pointed or new.pop(entry.section, "")
+        edits.append(Edit(entry.start, entry.end, line and line + ending(text[entry.end - 2 : entry.end])))
+    return sorted(edits)
+
+
+def render(text: str, edits: list[Edit]) -> str:
+    """The text with the edits made; whatever they do not touch is as it was."""
+    pieces, at = [], 0
+    for start, end, replacement in edits:
+        pieces += text[at:start], replacement
+        at = end
+    return "".join((*pieces, text[at:]))
+
+
+def finish(text: str, chosen: list[Found], edits: list[Edit], day: str, source: str) -> Iterator[Finished]:
+    """The entries that leave, with what is left of each and the stamp that it bears."""
+    left = {edit.start: edit.text for edit in edits}
+    line, most = LineCount(unified(text)), newline(text)
+    for entry, label, status, _, _ in chosen:
+        whole = text[entry.start : entry.end]
+        yield Finished(
+            whole,
+            label,
+            status,
+            entry.path,
+            line.at(entry.start),
+            left[entry.start].rstrip("\r\n"),
+            stamp(day, source, entry.path),
+            ending(whole) or most,
+        )

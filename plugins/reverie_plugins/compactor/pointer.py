@@ -13,6 +13,9 @@ LONGEST_PATH: Final = 200
 
 _SHARED: Final = re.compile(rf"- ([0-9]{{1,9}}) finished: {re.escape(ARCHIVE)}[ \t]*")
 _EDGE: Final = " \t—–:：·|,;.，。；★☆→✅\ufe0f-("
+_OPENERS: Final = re.compile(r"<!--.*?(?:-->|$)|`{3,}|~{2,}")
+"""What would open a comment or a fence, or strike, in the line that stays."""
+_LEADING: Final = re.compile(r"^(?:[<>#|=+~]|[-*+](?=\s))+")
 _PAIRS: Final = ("**", "__", "~~", "`", "*", "_")
 
 
@@ -21,7 +24,8 @@ def label_of(lead: Lead, verdict: Verdict) -> str:
 
     At most 70 characters, cut at a word, links aside.
     """
-    if link := linked(lead.text):
+    link = linked(lead.text)
+    if link and not _OPENERS.search(link):
         return link
     if verdict.sign == "strike":
         name = tidy(lead.text[: lead.struck])
@@ -31,14 +35,19 @@ def label_of(lead: Lead, verdict: Verdict) -> str:
 
 
 def tidy(text: str) -> str:
-    """The text on one line without separators at its ends, and without emphasis that it leaves open."""
-    name = " ".join(text.replace("~~", "").split()).strip(_EDGE)
-    while name[:1] and name[:2] == name[-2:] and name[:2] in ("**", "__") and len(name) > 4 and name.count(name[:2]) == 2:
-        name = name[2:-2].strip(_EDGE)
+    """The text on one line, without separators at its ends, emphasis that it leaves open, or what opens a block."""
+    name = trimmed(" ".join(_OPENERS.sub(" ", text).split()))
+    bold = name[:2]
+    if bold in ("**", "__") and name.endswith(bold) and name.count(bold) == 2:
+        name = trimmed(name[2:-2])
     for mark in _PAIRS:
         if name.count(mark) % 2:
             name = name.replace(mark, "")
-    return name.strip(_EDGE)
+    return trimmed(name)
+
+
+def trimmed(name: str) -> str:
+    return _LEADING.sub("", name.strip(_EDGE)).strip(_EDGE)
 
 
 def shortened(name: str) -> str:

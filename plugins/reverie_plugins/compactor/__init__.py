@@ -1,0 +1,95 @@
+"""The compactor: finished entries leave MEMORY.md, word for word, for an archive that is indexed like any note."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from attrs import define, evolve
+
+from reverie_hookspecs import (
+    Agent,
+    Archive,
+    ArchiveSettings,
+    Edit,
+    IsolationSettings,
+    Plugin,
+    Settings,
+    Stage,
+    hookimpl,
+)
+
+if TYPE_CHECKING:
+    from reverie_hookspecs import Dream, Snapshot
+
+    from .plan import Plan
+
+NAME: Final = "compactor"
+HEADING: Final = "# Completed\n\n"
+
+
+@define(eq=False)
+class Compactor(Plugin):
+    """Sweeps finished entries out of MEMORY.md before anyone thinks about it."""
+
+    blocks = (ArchiveSettings, IsolationSettings)
+
+    archive: Archive | None
+
+    @hookimpl
+    def on_dream(self, agent: Agent) -> Stage:
+        return Stage(NAME, sweep, after=("gather", "index"), before=("staleness", "route-out", "review"))
+
+
+def archive_off(settings: Settings) -> str:
+    """Why nothing may leave the prompt, since it could not be found again; or nothing."""
+    if settings[IsolationSettings].disable_archive:
+        return "disableArchive is true"
+    return "" if settings[ArchiveSettings].enabled else "knowledge.archive.enabled is false"
+
+
+def sweep(dream: Dream) -> Dream:
+    """The letter, once what is finished has moved."""
+    from .marker import ARCHIVE, SOURCE
+
+    if off := archive_off(dream.agent.settings):
+        return dream.note(NAME, f"the archive is off ({off}): nothing was moved")
+    plans: list[Plan] = []
+    decide = partial(decided, day=dream.run.day.isoformat(), plans=plans)
+    done = dream.agent.files.commit(SOURCE, decide, dream.run)
+    if done.outcome == "contested":
+        return dream.note(
+            NAME, f"{SOURCE} was left alone: somebody else kept writing to it; the next night tries again"
+        )
+    if done.outcome == "unchanged" or not plans:
+        return dream
+    return accounted(dream, plans[-1], SOURCE, ARCHIVE)
+
+
+def decided(snapshot: Snapshot, day: str, plans: list[Plan]) -> Edit | None:
+    """What is to become of the file; the plan behind it is the last of ``plans``."""
+    from reverie_hookspecs import Moved
+
+    from .marker import ARCHIVE
+    from .plan import plan
+
+    if snapshot.state == "missing":
+        return None
+    made = plan(snapshot.text, day)
+    plans.append(made)
+    if not made.finished:
+        return None
+    return Edit(made.text, tuple(Moved(ARCHIVE, one.archived, HEADING) for one in made.finished))
+
+
+def accounted(dream: Dream, made: Plan, source: str, archive: str) -> Dream:
+    """The letter with every entry that moved, and those of which no line is left."""
+    from reverie_hookspecs import Move
+
+    moves = tuple(Move(source, archive, one.text, one.label) for one in made.finished)
+    count = len(moves)
+    told = f"moved {count} finished {'entry' if count == 1 else 'entries'} from {source} to {archive}"
+    dream = evolve(dream, moved=(*dream.moved, *moves), changed=(*dream.changed, source, archive)).note(NAME, told)
+    if made.unshared:
+        dream = dream.note(NAME, f"no line is left of: {'; '.join(made.unshared)}")
+    return dream
