@@ -26,7 +26,7 @@ from reverie_hookspecs import (
     UnknownAgent,
 )
 
-from . import building, diary, selection
+from . import building, selection
 from .config import Config
 from .hooks import Hooks
 from .ordering import arrange, by_name
@@ -192,7 +192,7 @@ class Kernel:
         """Take a run back: the line of the undo's own run, with the paths that were restored in ``changed``."""
         from reverie_hookspecs import DreamSettings
 
-        from . import audit, undo
+        from . import audit, diary, undo
         from .runlog import RunLog, new_run
 
         run = new_run(agent.id, "undo", agent.settings[DreamSettings].dream_timezone, self.clock())

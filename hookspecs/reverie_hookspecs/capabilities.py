@@ -6,19 +6,20 @@ optional need. Only Policy may have several providers: one refusal is enough.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import frozen
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
-from .agent import Agent
-from .corpus import Corpus
-from .dream import Applied, Op, Skipped, Usage
-from .files import Run
-from .index import Entry, Hit, Indexing, IndexJob
-from .section import Section
-from .tool import Route, Tool
+    from .agent import Agent
+    from .corpus import Corpus
+    from .dream import Applied, Op, Skipped
+    from .files import Run
+    from .index import Entry, Hit, Indexing, IndexJob
+    from .model import Completion, ModelRequest
+    from .section import Section
+    from .tool import Route, Tool
 
 
 class Archive(Protocol):
@@ -59,27 +60,6 @@ class Vault(Protocol):
 
     def remove(self, corpus: Corpus, name: str, run: Run) -> None:
         """Take a note away; its pre-image is kept."""
-
-
-@frozen
-class ModelRequest:
-    """One question to a model without tools; ``schema`` asks for JSON of that shape."""
-
-    model: str
-    system: str
-    prompt: str
-    schema: Mapping[str, Any] | None = None
-    max_tokens: int = 4096
-    timeout: float = 120.0
-
-
-@frozen
-class Completion:
-    """A model's answer: ``data`` where a schema was asked for and kept, ``text`` in any case."""
-
-    text: str
-    data: Any = None
-    usage: Usage = Usage()
 
 
 class Model(Protocol):

@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 
 from .agent import Agent
 from .files import Run
+from .model import Usage
 
 Scope = Literal["gather", "sweep", "ops", "share", "session"]
 SCOPES: Final[tuple[Scope, ...]] = ("gather", "sweep", "ops", "share", "session")
@@ -34,22 +35,6 @@ class Op:
     score: float = 0.0
     recall_count: int = 1
     quote: str = ""
-
-
-@frozen
-class Usage:
-    """Tokens and cost of model calls; cost in US dollars."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cost + other.cost,
-        )
 
 
 @frozen

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 from string import Template
+from typing import Final
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 def template(name: str) -> Template:
     """A text template from this package's templates folder, without its final newline."""
-    return Template((files(__name__) / "templates" / name).read_text("utf-8").rstrip("\n"))
+    return Template((TEMPLATES / name).read_text("utf-8").rstrip("\n"))

@@ -27,7 +27,7 @@ OPERATED: Final = {"agents": "AGENTS.md", "identity": "IDENTITY.md", "soul": "SO
 """Sections whose imports are meant: the files that the operator writes."""
 MARKUP: Final = re.compile(r"[`@&<>*_~|\\\[\]]")
 RULE: Final = re.compile(f"[{DASHES}]{{2,}}")
-WIDE: Final = re.compile("[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+WIDE: Final = "[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 """Characters that a tokenizer rarely joins: Thai, Lao, Chinese, Japanese, Korean."""
 
 
@@ -139,7 +139,7 @@ def title_of(section: Section) -> str:
 
 def tokens(text: str) -> int:
     """An estimate of the tokens a model reads: four characters make one, and each wide one does."""
-    wide = len(WIDE.findall(text))
+    wide = 0 if text.isascii() else len(re.findall(WIDE, text))
     return wide - (wide - len(text)) // 4
 
 

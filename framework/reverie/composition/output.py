@@ -6,9 +6,7 @@ import os
 import stat
 import time
 from pathlib import Path
-from typing import Final, Literal
-
-from attrs import frozen
+from typing import Final, Literal, NamedTuple
 
 from reverie.hygiene import is_delimiter
 from reverie_hookspecs import WriteRefused
@@ -16,8 +14,7 @@ from reverie_hookspecs import WriteRefused
 BACKUPS: Final = (".dreaming", "backups")
 
 
-@frozen
-class Written:
+class Written(NamedTuple):
     """Whether the file changed, and where the one is kept that was not composed by us or another of our kind."""
 
     outcome: Literal["written", "unchanged"]

@@ -12,9 +12,9 @@ from .delimiter import DASHES as DASHES
 from .delimiter import delimiter as delimiter
 from .delimiter import escape_delimiters
 from .delimiter import is_delimiter as is_delimiter
-from .imports import guard_imports
 
 LEADING: Final = re.compile(r"(?:[^\S\n]*\n)+")
+"""Blank lines."""
 
 
 class Clean(NamedTuple):
@@ -41,5 +41,9 @@ def cleanse(text: str, imports: bool = False) -> Clean:
     body = shown[blank.end() if blank else 0 :].rstrip()
     lines, delimiters = escape_delimiters(body.split("\n"))
     settled, closed = settle(lines)
-    clean, guarded = ([line.text for line in settled], 0) if imports else guard_imports(settled)
+    clean, guarded = [line.text for line in settled], 0
+    if not imports and ("@" in body or "&" in body):
+        from .imports import guard_imports  # half of the expressions that take time to compile
+
+        clean, guarded = guard_imports(settled)
     return Clean("\n".join(clean).strip("\n"), hidden, delimiters, guarded, closed)

@@ -15,19 +15,20 @@ FENCE: Final = re.compile(MARKERS + r"(`{3,}(?=[^`]*$)|~{3,})")
 PREFIX: Final = re.compile(MARKERS)
 ITEM: Final = re.compile(r"( *)([-*+]|\d{1,9}[.)]) {1,4}(?=[^ \t])")
 HEADING: Final = re.compile(r" *#{1,6}[ \t]")
+BARE: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]*$")
+"""A list item without text: readers differ on what follows."""
 RULE: Final = re.compile(r" *([-*_])(?:[ \t]*\1){2,}[ \t]*$")
-HTML: Final = re.compile(
-    r"[ \t]*<(?:(?P<tag>script|pre|style|textarea)(?![\w-])|(?P<comment>!--)|(?P<instruction>\?)"
-    r"|(?P<cdata>!\[CDATA\[)|(?P<declaration>![A-Z])|(?P<other>/?[A-Z]))",
-    re.IGNORECASE | re.ASCII,
+HTML: Final = (
+    r"(?ai)[ \t]*<(?:(?P<tag>script|pre|style|textarea)(?![\w-])|(?P<comment>!--)|(?P<instruction>\?)"
+    r"|(?P<cdata>!\[CDATA\[)|(?P<declaration>![A-Z])|(?P<other>/?[A-Z]))"
 )
 """The beginning of raw HTML; all kinds but the last may run on over blank lines until their end is met."""
 ENDS: Final = {"comment": "-->", "instruction": "?>", "cdata": "]]>", "declaration": ">"}
-LATE_FENCE: Final = re.compile(r"(?<=>)([ \t]*)(?=`{3,}[^`]*$|~{3})")
+LATE_FENCE: Final = r"(?<=>)([ \t]*)(?=`{3,}[^`]*$|~{3})"
 """A fence right behind the end of raw HTML: some readers begin a new line there."""
-NAMED: Final = re.compile(r"(?<=\]):")
-TARGET: Final = re.compile(r"[ \t]*(?:<.*|[^\s<]\S*)")
-TITLE: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|\([^()]*\)")
+NAMED: Final = r"(?<=\]):"
+TARGET: Final = r"[ \t]*(?:<.*|[^\s<]\S*)"
+TITLE: Final = r"\"(?:\\.|[^\"\\])*\"|'[^']*'|\([^()]*\)"
 QUOTES: Final = ('"', "'", "(")
 OPEN_COMMENT, END_COMMENT = "<!--", "-->"
 
@@ -74,7 +75,8 @@ def settle(given: list[str]) -> tuple[list[Line], int]:
         line = lines[at]
         inside, markup = markup, within(line, markup)
         raw = bool(inside or markup) or is_html(line)
-        fence = None if raw or at < doubtful else opening(line, items, at > 0 and not lines[at - 1].strip(" \t"))
+        before = lines[at - 1] if at else "x"
+        fence = None if raw or at < doubtful or BARE.match(before) else opening(line, items, not before.strip(" \t"))
         end, certain = find_end(lines, at, fence) if fence else (at, False)
         if fence and certain:
             settled += fenced(lines[at : end + 1], fence, end < len(lines))
@@ -82,7 +84,7 @@ def settle(given: list[str]) -> tuple[list[Line], int]:
             at, items = end + 1, fence.items
             continue
         doubtful = max(doubtful, end + 1) if fence else doubtful
-        items = () if raw else open_items(line, items, at > 0 and not lines[at - 1].strip(" \t"))
+        items = () if raw else open_items(line, items, not before.strip(" \t"))
         following = "".join(lines[at + 1 : at + 2])
         if is_quoted(line) and following.strip(" \t") and not following.lstrip(" \t").startswith(">"):
             lines.insert(at + 1, "")
@@ -97,12 +99,15 @@ def broken(line: str, following: str, raw: bool) -> str:
     """The line without what may swallow the next: no fence, no link definition that is not complete."""
     if not line.strip(" \t"):
         return ""
-    line = LATE_FENCE.sub(r"\1\\", line) if raw else line
+    line = re.sub(LATE_FENCE, r"\1\\", line) if raw else line
     found = FENCE.match(line)
     line = f"{line[: found.start(1)]}\\{line[found.start(1) :]}" if found else line
-    return NAMED.sub(
-        lambda colon: r"\:" if names(line, colon) and runs_on(line[colon.end() :], following) else ":", line
-    )
+    return re.sub(NAMED, lambda colon: colon_of(line, colon, following), line) if "]:" in line else line
+
+
+def colon_of(line: str, colon: re.Match[str], following: str) -> str:
+    """A colon, escaped where it would make what stands before and after it the definition of a link."""
+    return r"\:" if names(line, colon) and runs_on(line[colon.end() :], following) else ":"
 
 
 def names(line: str, colon: re.Match[str]) -> bool:
@@ -114,7 +119,7 @@ def names(line: str, colon: re.Match[str]) -> bool:
 
 def runs_on(rest: str, following: str) -> bool:
     """Whether the definition of a link may go on in the next line: its target, or its title."""
-    found = TARGET.match(rest)
+    found = re.match(TARGET, rest)
     if not found:
         return True
     if found[0].lstrip().startswith("<"):
@@ -122,7 +127,7 @@ def runs_on(rest: str, following: str) -> bool:
     title = rest[found.end() :].strip()
     if not title:
         return following.lstrip().startswith(QUOTES)
-    return title.startswith(QUOTES) and not TITLE.match(title)
+    return title.startswith(QUOTES) and not re.match(TITLE, title)
 
 
 def fenced(lines: list[str], fence: Fence, ended: bool) -> list[Line]:
@@ -211,19 +216,22 @@ def is_quoted(line: str) -> bool:
 def is_fresh(line: str, items: Items) -> bool:
     """Whether the line begins a list item or a heading to every reader, given the items open after it."""
     column = len(line) - len(line.lstrip(" "))
-    inner, home, _ = items[-1] if items else (-1, 0, "")
-    return (bool(ITEM.match(line)) and inner == column) or (bool(HEADING.match(line)) and column - home <= 3)
+    is_item = bool(items) and items[-1][0] == column and bool(ITEM.match(line))
+    outer = items[:-1] if is_item else items
+    return column == (outer[-1][1] if outer else 0) and (is_item or bool(HEADING.match(line)))
 
 
 def is_html(line: str) -> bool:
     """Whether raw HTML may begin on the line."""
-    return bool(HTML.match(line, prefix_end(line)))
+    return "<" in line and bool(re.match(HTML, line[prefix_end(line) :]))
 
 
 def within(line: str, markup: Markup) -> Markup:
     """What may be open after a line."""
     if not line.strip(" \t"):
         return Markup(markup.ends)
+    if "<" not in line and not markup.ends:
+        return markup
     waiting, spots = [], [prefix_end(line)]
     for end in markup.ends:
         found = search(end, line, 0)
@@ -239,7 +247,7 @@ def within(line: str, markup: Markup) -> Markup:
 
 def begun(line: str, spot: int) -> tuple[str, bool]:
     """The end that HTML begun at a place waits for, if it is not met on the same line; and whether a tag began."""
-    while found := HTML.match(line, spot):
+    while found := re.compile(HTML).match(line, spot):
         kind = found.lastgroup or ""
         if kind == "other":
             return "", True

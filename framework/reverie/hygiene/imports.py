@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 from .block import Line
 
-AT: Final = r"(?:@++|&(?:#0{0,5}64|#x0{0,4}40|commat);)"
-SIGN: Final = re.compile(AT + r"(?=[^\s`])", re.IGNORECASE)
+AT: Final = r"(?:@++|&(?:#0{0,5}64|#[xX]0{0,4}40|commat);)"
+SIGN: Final = re.compile(AT + r"(?=[^\s`])")
 
 
 class Grammar(NamedTuple):
@@ -27,8 +27,8 @@ class Grammar(NamedTuple):
 
 
 def grammar(path: str) -> Grammar:
-    tight = re.compile(rf"(?<![`\\~])(`++)\\*{AT}{path}\1(?!`)", re.IGNORECASE)
-    return Grammar(re.compile(AT + path, re.IGNORECASE), tight)
+    tight = re.compile(rf"(?<![`\\~])(`++)\\*{AT}{path}\1(?!`)")
+    return Grammar(re.compile(AT + path), tight)
 
 
 LOOSE: Final = grammar(r"[\w./+:%#@&;~\\-]*")
@@ -37,15 +37,15 @@ STRICT: Final = grammar(r"(?:[^\W_]|(?<=[^\W_])_+(?=[^\W_])|[./+:%#@&;\\-])*")
 
 ``_`` and ``~`` may end an emphasis; the loose grammar is for text where none can have begun.
 """
-UNSIGNED: Final = re.compile(rf"(?<![^\W_/]){LOOSE.target.pattern}", re.IGNORECASE)
+UNSIGNED: Final = re.compile(rf"(?<![^\W_/]){LOOSE.target.pattern}")
 RUN: Final = re.compile("`+")
 TICK: Final = re.compile(r"\\[\\`]|`+")
-ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`()\[\]\\*|]*/$", re.IGNORECASE)
+ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`()\[\]\\*|]*/$")
 LOOK_BACK: Final = 300
 FIRST: Final = re.compile(r" {0,3}[^\W\d_]")
 NEXT: Final = re.compile(r"[ \t]*[^\W\d_]")
 TABLE: Final = re.compile(r"[\s>|:-]*-[\s>|:-]*$")
-GLUED: Final = re.compile(r"(?:~|(?::/|www\.)\S*)$", re.IGNORECASE)
+GLUED: Final = re.compile(r"(?:~|(?::/|[wW]{3}\.)\S*)$")
 """Text that takes backticks right behind it for its own: a stroke, an address."""
 HARMLESS: Final = re.compile(
     r"""\[[^\[\]`@&]*\](?:\((?:[^()`<"'@&]|"[^"`@&]*"|'[^'`@&]*')*\)|(?![(\[]))|<[^<>`"'@&]*>"""
@@ -53,7 +53,7 @@ HARMLESS: Final = re.compile(
 """Links, boxes and tags that end before any backtick, one of ours to come included."""
 BOUNDS: Final = tuple(
     (re.compile(opener), re.compile(end))
-    for opener, end in ((r"\[", r"\]"), (r"\]\(", r"\)"), (r"<[A-Za-z/!?]", ">"), (r"~(?=[^\s~])", r"(?<=[^\s~])~"))
+    for opener, end in ((r"\[", r"\]"), (r"\]\(", r"\)"), (r"~(?=[^\s~])", r"(?<=[^\s~])~"), (r"<[A-Za-z/!?]", ">"))
 )
 """What begins something, and what ends it inside a code span, to a reader that looks for the end first."""
 STRESS: Final = (
@@ -249,6 +249,7 @@ def are_whole(
     seen: set[re.Pattern[str]] = set()
     for text, (spans, _), closed, is_raw in zip(texts, scanned, tight, raw, strict=True):
         last = 0
+        seen |= {BOUNDS[-1][0]} if is_raw else set()
         for span in spans:
             seen |= openers(text[last : span.start + 1])
             code = text[span.start : span.end]

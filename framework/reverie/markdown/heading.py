@@ -66,7 +66,8 @@ def headings(text: str) -> Iterator[Heading]:
 
 def title(plain: str, block: Block) -> str:
     """The words of a heading, without its marks."""
-    return _CLOSING.sub("", plain[block.start : block.end].strip(" \t\n").lstrip("#")).strip(" \t")
+    words = plain[block.start : block.end].strip(" \t\n").lstrip("#")
+    return (_CLOSING.sub("", words) if words.endswith("#") else words).strip(" \t")
 
 
 def sections(text: str) -> Iterator[Span]:

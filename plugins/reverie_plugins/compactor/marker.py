@@ -14,20 +14,31 @@ from reverie.markdown.line import unified
 
 from .lead import BLOT, Lead, read_lead
 from .vocabulary import (
-    AFTERWARDS,
-    CORRECTION,
+    AFTER,
+    BEFORE,
+    BEFORE_UNSPACED,
     EXPLAINS,
+    EXPLAINS_UNSPACED,
     FINISHED,
-    NEGATION,
+    NOT_SAID,
+    NOT_UNSPACED,
     OPEN_SAID,
     OPEN_SHOUTED,
     OPEN_SIGNS,
-    PARENT_FIELD,
-    RULE,
+    OPEN_UNSPACED,
+    RULE_BEGUN,
+    RULE_SAID,
+    RULE_SHOUTED,
+    RULE_UNSPACED,
     RULEBOOK,
+    RULEBOOK_UNSPACED,
+    STATE_FIELD,
     STATE_SAID,
     STATE_SHOUTED,
+    STATE_UNSPACED,
+    either,
     pattern,
+    said,
     words,
 )
 
@@ -41,19 +52,23 @@ MOST_WORDS: Final = 20
 
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _JOINED: Final = rf"(?:(?![{_UNSPACED}])\w)"
-_WORD: Final = "|".join(FINISHED)
+_WORD: Final = either(FINISHED)
 STATUS: Final = re.compile(rf"(?<!-)(?<!{_JOINED})(?:{_WORD})(?!{_JOINED})(?!-\w)")
 POSSIBLE: Final = re.compile(rf"{_WORD}|✅|~~|\[[xX]\]")
 """What a marked lead holds somewhere; found in one pass over a whole text."""
 
 _SENTENCE: Final = re.compile(r"(?<=[\w)\]*★`\x00]{2})[.!?。！？][*_★\"”)]*\s+")
 _LATER: Final = re.compile(r"[\W_]*(?:[^\W\d_]+\s*[:：][\W_]*)?$")
+_SIGILS: Final = ("=", "$", "@", "#", ".")
+_ONE_WORD: Final = r"\s*(?:(?<=\s)\w+\s+)?$"
+_ASKED: Final = re.compile(r"\s*[?？]|[=(]|\.\w|\s*(?:=|:=|==|≠)\s")
 _VALUES: Final = re.compile(r"(?:[A-Z]{3,}\s*[/|,]\s*){2,}[A-Z]{3,}")
 _RATIO: Final = re.compile(r"\W{0,4}([0-9]{1,5})\s*/\s*([0-9]{1,5})(?![0-9/])")
 _PLURAL: Final = re.compile(r" +[a-z][a-z-]*[^s\W]s\b")
 _ALONE: Final = re.compile(r"\W*[)）]|[^()（）]*[)）][*_★]*\s*(?:$|[—–:：.;-])")
 _OPEN_BOX: Final = re.compile(r"\[ \]|^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[^\w\n]\](?=\s)", re.MULTILINE)
 _ITEM: Final = r"^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?[*_]{0,3}"
+_CLAUSE: Final = r"(?:^|[.:;!?—–(（,]\s*|[*_★⚠️•]\s*)"
 _FIELD: Final = re.compile(r"[ \t]\|[ \t]")
 _NAMED: Final = re.compile(r"[*_]{0,3}([^:：\n]{1,40})(?:[:：][*_]{0,3}|[*_]{2,3}[:：])(?=\s|[^\x00-\x7f])")
 _ASIDE: Final = re.compile(r"[(（][^()（）]*[)）]")
@@ -127,9 +142,10 @@ def status_word(lead: Lead) -> Verdict:
 
 def spoken_of(view: str, word: re.Match[str]) -> str:
     """Why the word is spoken of and not said: denied, asked about, defined, one of a list of values."""
-    if pattern(NEGATION).search(view, max(0, word.start() - 60), word.start()):
+    before = view[max(0, word.start() - 60) : word.start()].lower()
+    if before[-1:] in _SIGILS or said(BEFORE, BEFORE_UNSPACED, after=_ONE_WORD).search(before):
         return "the word is denied"
-    if pattern(AFTERWARDS).match(view, word.end()):
+    if _ASKED.match(view, word.end()) or pattern(rf"\s+(?:{either(AFTER)})\b").match(view.lower(), word.end()):
         return "the word has a condition"
     if any(values.start() <= word.start() < values.end() for values in _VALUES.finditer(view)):
         return "a list of values"
@@ -169,19 +185,24 @@ def unfinished(lead: Lead, body: str) -> str:
         return "an open box"
     if any(sign in lead.text for sign in OPEN_SIGNS):
         return "a sign of open work"
-    if words(OPEN_SHOUTED).search(lead.spoken) or pattern(rf"(?i:{OPEN_SAID})").search(lead.spoken):
+    spoken = lead.spoken
+    if words(OPEN_SHOUTED).search(spoken) or said(OPEN_SAID, OPEN_UNSPACED).search(spoken.lower()):
         return "open work in the lead"
-    headed = rf"(?m:{_ITEM}(?:[{OPEN_SIGNS}]|(?:{'|'.join(OPEN_SHOUTED.split())})\b))"
-    return "open work in the body" if pattern(headed).search(body) else ""
+    headed = rf"(?m:{_ITEM}(?:[{OPEN_SIGNS}]|(?:{either(OPEN_SHOUTED)})\b))"
+    return "open work in the body" if body and pattern(headed).search(body) else ""
 
 
 def standing(lead: Lead, verdict: Verdict) -> str:
     """Why the lead is a rule or a fact to keep."""
-    if pattern(RULE).search(lead.spoken):
+    spoken = lead.spoken
+    lowered = spoken.lower()
+    if words(RULE_SHOUTED).search(spoken) or said(RULE_SAID, RULE_UNSPACED).search(lowered):
         return "a standing rule"
-    if verdict.sign in ("box", "tick") and pattern(CORRECTION).search(lead.spoken):
+    if pattern(rf"{_CLAUSE}(?:{either(RULE_BEGUN)})\b(?!-)").search(lowered):
+        return "a standing rule"
+    if verdict.sign in ("box", "tick") and said(NOT_SAID, NOT_UNSPACED, before=r"[(（]\s*").search(lowered):
         return "a correction"
-    if not lead.heading and pattern(PARENT_FIELD).match(lead.text):
+    if not lead.heading and pattern(rf"[*_]*(?:{either(STATE_FIELD)})[*_]*\s*[:：]").match(lead.text.lower()):
         return "a field of what is above"
     return ""
 
@@ -204,19 +225,19 @@ def partial(lead: Lead, verdict: Verdict) -> str:
 
 def working(lead: Lead, path: tuple[str, ...]) -> str:
     """Why a ✅ says "works", "is allowed" or "do it so", and not "is over"."""
-    said = _SENTENCE.split(_ASIDE.sub("", lead.spoken), maxsplit=1)[0]
-    if words(STATE_SHOUTED).search(said) or pattern(rf"(?i:{STATE_SAID})").search(said):
+    sentence = _SENTENCE.split(_ASIDE.sub("", lead.spoken), maxsplit=1)[0]
+    if words(STATE_SHOUTED).search(sentence) or said(STATE_SAID, STATE_UNSPACED).search(sentence.lower()):
         return "a state that goes on"
     if lead.text.count("✅") > 1 or _FIELD.search(lead.view):
         return "the state of several parts"
     if "⚠" in lead.text:
         return "a caution"
-    if any(pattern(RULEBOOK).search(title) for title in path):
+    if any(said(RULEBOOK, RULEBOOK_UNSPACED).search(title.lower()) for title in path):
         return "under a heading of rules"
     if lead.tick:
         rest = lead.text[lead.tick :]
         named = _NAMED.match(rest) if rest.startswith("*") else None
-        explains = _LEGEND.match(rest) or pattern(EXPLAINS).match(rest)
+        explains = _LEGEND.match(rest) or said(EXPLAINS, EXPLAINS_UNSPACED, before=r"[*_]{0,3}").match(rest.lower())
         return "a legend" if explains else "a named value" if named else ""
     named = _NAMED.match(lead.text)
     return "a named value" if named and not any(character.isdigit() for character in named[1]) else ""
