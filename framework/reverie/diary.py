@@ -12,6 +12,8 @@ from reverie_hookspecs import Dream, Op, Run
 
 HEADING = "# Dreams\n\nWhat each night did, newest last.\n"
 LIMIT = 500
+MOST = 200
+"""Moves that the diary names one by one."""
 
 
 def single(text: str, limit: int = LIMIT) -> str:
@@ -25,13 +27,15 @@ def single(text: str, limit: int = LIMIT) -> str:
 def entry(dream: Dream) -> str:
     """The diary's paragraph of one run."""
     started = dream.run.started.astimezone(UTC)
+    shown, rest = dream.moved[:MOST], len(dream.moved[MOST:])
     lines = [
         f"## {started:%Y-%m-%dT%H:%M:%SZ} — {single(dream.agent.id)} ({dream.mode}): {dream.outcome}",
         "",
         f"run `{dream.run.id}`",
         "",
         *(f"- {single(note.stage, 80)}: {'failed: ' * note.failed}{single(note.text)}" for note in dream.notes),
-        *(f"- moved from {single(move.file)} to {single(move.to)}: {single(move.label, 120)}" for move in dream.moved),
+        *(f"- moved from {single(move.file)} to {single(move.to)}: {single(move.label, 120)}" for move in shown),
+        *([f"- and {rest:,} more, which `reverie dream show` lists"] if rest else []),
         *(f"- {told}" for told in ops(dream)),
     ]
     return "\n" + "\n".join(lines) + "\n"

@@ -10,8 +10,7 @@ from attrs import frozen
 
 from reverie.hygiene import DASHES, Clean, cleanse, delimiter, single_line, visible
 
-from .output import Written as Written
-from .output import write as write
+from .output import Written as Written, write as write
 
 if TYPE_CHECKING:
     from reverie_hookspecs import Section
@@ -23,6 +22,8 @@ TEXT_LIMIT: Final = 150_000
 SCANNED: Final = 20 * BODY_LIMIT
 """Characters of a body that are looked at: what hides more than this before its text shows less of it."""
 TITLE_LIMIT: Final = 80
+NAMED: Final = 12
+"""Sections that a marker names."""
 OPERATED: Final = {"agents": "AGENTS.md", "identity": "IDENTITY.md", "soul": "SOUL.md", "heartbeat": "HEARTBEAT.md"}
 """Sections whose imports are meant: the files that the operator writes."""
 MARKUP: Final = re.compile(r"[`@&<>*_~|\\\[\]]")
@@ -151,5 +152,6 @@ def end_of_body(cut: int, file: str) -> str:
 
 def end_of_text(parts: Sequence[Part]) -> str:
     """The marker where the whole text was cut."""
-    rest = ", ".join(f"{part.title} ({part.cut:,})" for part in parts if part.cut or not part.chars)
-    return f"[The whole text ends here at {TEXT_LIMIT:,} characters. Characters not shown: {rest}.]"
+    missing = [f"{part.title} ({part.cut:,})" for part in parts if part.cut]
+    rest = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
+    return f"[The whole text ends here at {TEXT_LIMIT:,} characters. Not shown: {rest or 'empty sections'}.]"

@@ -6,12 +6,8 @@ import re
 from typing import Final, NamedTuple
 
 from .block import settle
-from .character import single_line as single_line
-from .character import visible as visible
-from .delimiter import DASHES as DASHES
-from .delimiter import delimiter as delimiter
-from .delimiter import escape_delimiters
-from .delimiter import is_delimiter as is_delimiter
+from .character import single_line as single_line, visible as visible
+from .delimiter import DASHES as DASHES, delimiter as delimiter, escape_delimiters, is_delimiter as is_delimiter
 
 LEADING: Final = re.compile(r"(?:[^\S\n]*\n)+")
 """Blank lines."""

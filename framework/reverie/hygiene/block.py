@@ -16,7 +16,7 @@ PREFIX: Final = re.compile(MARKERS)
 ITEM: Final = re.compile(r"( *)([-*+]|\d{1,9}[.)]) {1,4}(?=[^ \t])")
 HEADING: Final = re.compile(r" *#{1,6}[ \t]")
 BARE: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]*$")
-"""A list item without text: readers differ on what follows."""
+"""A list item without text: readers differ on what follows before the next blank line."""
 RULE: Final = re.compile(r" *([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 HTML: Final = (
     r"(?ai)[ \t]*<(?:(?P<tag>script|pre|style|textarea)(?![\w-])|(?P<comment>!--)|(?P<instruction>\?)"
@@ -64,35 +64,66 @@ class Fence(NamedTuple):
     items: Items
 
 
-def settle(given: list[str]) -> tuple[list[Line], int]:
+def settle(lines: list[str]) -> tuple[list[Line], int]:
     """The lines with nothing left open and no fence in doubt, and how many ends had to be added."""
-    lines = list(given)
-    settled: list[Line] = []
-    items: Items = ()
-    markup = Markup()
-    doubtful = at = closed = 0
-    while at < len(lines):
-        line = lines[at]
-        inside, markup = markup, within(line, markup)
-        raw = bool(inside or markup) or is_html(line)
-        before = lines[at - 1] if at else "x"
-        fence = None if raw or at < doubtful or BARE.match(before) else opening(line, items, not before.strip(" \t"))
-        end, certain = find_end(lines, at, fence) if fence else (at, False)
-        if fence and certain:
-            settled += fenced(lines[at : end + 1], fence, end < len(lines))
-            closed += end == len(lines)
-            at, items = end + 1, fence.items
-            continue
-        doubtful = max(doubtful, end + 1) if fence else doubtful
-        items = () if raw else open_items(line, items, not before.strip(" \t"))
-        following = "".join(lines[at + 1 : at + 2])
+    page = Page(lines)
+    while page.at < len(page.lines):
+        if not page.take_fence():
+            page.take_line()
+    return page.ended()
+
+
+class Page:
+    """Lines on their way: which are settled, and what is open where the next one stands."""
+
+    __slots__ = ("at", "bare", "closed", "doubtful", "items", "lines", "markup", "settled")
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = list(lines)
+        self.settled: list[Line] = []
+        self.items: Items = ()
+        self.markup = Markup()
+        self.at = self.closed = self.doubtful = 0
+        self.bare = False
+
+    @property
+    def before(self) -> str:
+        """The line before the next one; the first stands below the delimiter of its section."""
+        return self.lines[self.at - 1] if self.at else "---"
+
+    def take_fence(self) -> bool:
+        """Settle a whole fence, if one begins here to every reader."""
+        line = self.lines[self.at]
+        if not fence_of(line) or self.at < self.doubtful or self.bare or self.markup or is_html(line):
+            return False
+        fence = opening(line, self.items, self.before)
+        end, certain = find_end(self.lines, self.at, fence)
+        if not certain:
+            self.doubtful = end + 1
+            return False
+        self.settled += fenced(self.lines[self.at : end + 1], fence, end < len(self.lines))
+        self.closed += end == len(self.lines)
+        self.at, self.items = end + 1, fence.items
+        return True
+
+    def take_line(self) -> None:
+        """Settle a line of text."""
+        line, following = self.lines[self.at], "".join(self.lines[self.at + 1 : self.at + 2])
+        inside, self.markup = self.markup, within(line, self.markup)
+        raw = bool(inside or self.markup) or is_html(line)
+        self.items = () if raw else open_items(line, self.items, self.before)
+        fresh = not raw and is_fresh(line, self.items)
+        self.settled.append(Line(broken(line, following, raw), False, raw, fresh))
+        self.bare = bool(line.strip(" \t")) and (self.bare or bool(BARE.match(line)))
+        self.at += 1
         if is_quoted(line) and following.strip(" \t") and not following.lstrip(" \t").startswith(">"):
-            lines.insert(at + 1, "")
-        settled.append(Line(broken(line, following, raw), False, raw, not raw and is_fresh(line, items)))
-        at += 1
-    ends = missing(settled, markup)
-    parted = [Line("")] if ends and ends[0] != ">" and is_quoted(settled[-1].text) else []
-    return settled + parted + [Line(end) for end in ends], closed + len(ends)
+            self.lines.insert(self.at, "")
+
+    def ended(self) -> tuple[list[Line], int]:
+        """The settled lines, with the ends that raw HTML still waits for, and how many ends there were to add."""
+        ends = missing(self.settled, self.markup)
+        apart = [Line("")] if ends and ends[0] != ">" and is_quoted(self.settled[-1].text) else []
+        return self.settled + apart + [Line(end) for end in ends], self.closed + len(ends)
 
 
 def broken(line: str, following: str, raw: bool) -> str:
@@ -100,21 +131,24 @@ def broken(line: str, following: str, raw: bool) -> str:
     if not line.strip(" \t"):
         return ""
     line = re.sub(LATE_FENCE, r"\1\\", line) if raw else line
-    found = FENCE.match(line)
+    found = fence_of(line)
     line = f"{line[: found.start(1)]}\\{line[found.start(1) :]}" if found else line
-    return re.sub(NAMED, lambda colon: colon_of(line, colon, following), line) if "]:" in line else line
+    return re.sub(NAMED, lambda colon: colon_of(line, colon, following, raw), line) if "]:" in line else line
 
 
-def colon_of(line: str, colon: re.Match[str], following: str) -> str:
+def colon_of(line: str, colon: re.Match[str], following: str, raw: bool) -> str:
     """A colon, escaped where it would make what stands before and after it the definition of a link."""
-    return r"\:" if names(line, colon) and runs_on(line[colon.end() :], following) else ":"
+    return r"\:" if names(line, colon, raw) and runs_on(line[colon.end() :], following) else ":"
 
 
-def names(line: str, colon: re.Match[str]) -> bool:
-    """Whether what stands in brackets before a colon may be the name of a link: it begins the line, or one before."""
+def names(line: str, colon: re.Match[str], raw: bool) -> bool:
+    """Whether what stands in brackets before a colon may be the name of a link: it begins the line, or one before.
+
+    Behind raw HTML it may begin anywhere.
+    """
     inner = line[: colon.start() - 1]
     start = max(inner.rfind("["), inner.rfind("]"))
-    return start < 0 or (inner[start] == "[" and start == prefix_end(line))
+    return start < 0 or (inner[start] == "[" and (raw or start == prefix_end(line)))
 
 
 def runs_on(rest: str, following: str) -> bool:
@@ -130,6 +164,11 @@ def runs_on(rest: str, following: str) -> bool:
     return title.startswith(QUOTES) and not re.match(TITLE, title)
 
 
+def fence_of(line: str) -> re.Match[str] | None:
+    """What may open or close a fence at the beginning of a line, as its first group."""
+    return FENCE.match(line) if "```" in line or "~~~" in line else None
+
+
 def fenced(lines: list[str], fence: Fence, ended: bool) -> list[Line]:
     """The lines of a fence; its last is the end, which is made where there is none."""
     body = [Line(line, True) for line in lines]
@@ -140,12 +179,11 @@ def fenced(lines: list[str], fence: Fence, ended: bool) -> list[Line]:
     return [*body, Line(" " * fence.column + fence.run, True)]
 
 
-def opening(line: str, items: Items, after_blank: bool) -> Fence | None:
-    """The fence a line opens, if it is one to every reader."""
-    found = FENCE.match(line)
-    if not found:
-        return None
-    inner = open_items(line, items, after_blank)
+def opening(line: str, items: Items, before: str) -> Fence:
+    """The fence a line opens; its column is negative where readers differ."""
+    found = fence_of(line)
+    assert found
+    inner = open_items(line, items, before)
     column = found.start(1)
     if line[:column].strip(" "):
         marked = ITEM.match(line)
@@ -192,7 +230,7 @@ def depth(line: str) -> int:
     return len(indent) + 2 * indent.count("\t")
 
 
-def open_items(line: str, items: Items, after_blank: bool) -> Items:
+def open_items(line: str, items: Items, before: str) -> Items:
     """The list items that are open for certain after a line."""
     if not line.strip(" \t"):
         return items
@@ -204,13 +242,14 @@ def open_items(line: str, items: Items, after_blank: bool) -> Items:
     if not found or RULE.match(line) or column - (kept[-1][1] if kept else 0) > 3:
         return kept
     kind = found[2][-1]
-    sure = found[2] in ("-", "*", "+", "1.", "1)") or after_blank or (column, kind) in {(at, of) for at, _, of in items}
+    sibling = (column, kind) in {(at, of) for at, _, of in items}
+    sure = sibling or found[2] in ("-", "*", "+", "1.", "1)") or not before.strip(" \t")
     return (*kept, (column, found.end(), kind)) if sure else kept
 
 
 def is_quoted(line: str) -> bool:
     """Whether the line is part of a quote; one that follows without a mark would be too, to most readers."""
-    return ">" in line[: prefix_end(line)]
+    return ">" in line and ">" in line[: prefix_end(line)]
 
 
 def is_fresh(line: str, items: Items) -> bool:

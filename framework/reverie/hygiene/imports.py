@@ -38,17 +38,20 @@ STRICT: Final = grammar(r"(?:[^\W_]|(?<=[^\W_])_+(?=[^\W_])|[./+:%#@&;\\-])*")
 ``_`` and ``~`` may end an emphasis; the loose grammar is for text where none can have begun.
 """
 UNSIGNED: Final = re.compile(rf"(?<![^\W_/]){LOOSE.target.pattern}")
+STRESS_MARK: Final = re.compile("[_~]")
 RUN: Final = re.compile("`+")
 TICK: Final = re.compile(r"\\[\\`]|`+")
 ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`()\[\]\\*|]*/$")
 LOOK_BACK: Final = 300
-FIRST: Final = re.compile(r" {0,3}[^\W\d_]")
-NEXT: Final = re.compile(r"[ \t]*[^\W\d_]")
+WORD: Final = r"(?:[^\W\d_]|[@(\"'/.,;?!$%&]|`(?!``+[^`]*$))"
+FIRST: Final = re.compile(" {0,3}" + WORD)
+NEXT: Final = re.compile(r"[ \t]*" + WORD)
+"""Lines that begin with nothing that could begin a block of another kind."""
 TABLE: Final = re.compile(r"[\s>|:-]*-[\s>|:-]*$")
 GLUED: Final = re.compile(r"(?:~|(?::/|[wW]{3}\.)\S*)$")
 """Text that takes backticks right behind it for its own: a stroke, an address."""
 HARMLESS: Final = re.compile(
-    r"""\[[^\[\]`@&]*\](?:\((?:[^()`<"'@&]|"[^"`@&]*"|'[^'`@&]*')*\)|(?![(\[]))|<[^<>`"'@&]*>"""
+    r"""\[[^\[\]`@&<]*\](?:\((?:[^()`<"'@&]|"[^"`@&<]*"|'[^'`@&<]*')*\)|(?![(\[]))|<[A-Za-z/][^<>`"'@&\[\]]*>"""
 )
 """Links, boxes and tags that end before any backtick, one of ours to come included."""
 BOUNDS: Final = tuple(
@@ -58,9 +61,11 @@ BOUNDS: Final = tuple(
 """What begins something, and what ends it inside a code span, to a reader that looks for the end first."""
 STRESS: Final = (
     (re.compile(r"\*(?=\S)"), re.compile(r"(?<=\S)\*")),
-    (re.compile(r"(?<![^\W_])_(?=\S)|_(?=[^\w\s])"), re.compile(r"(?<=\S)_(?![^\W_])")),
+    (re.compile(r"(?<![^\W_])_|_(?![^\W_])"), re.compile(r"(?<=\S)_(?![^\W_])")),
 )
 """The same of emphasis: its end is looked for outside of what a single backtick encloses."""
+RAW: Final = {opener for opener, _ in (BOUNDS[2], *STRESS)}
+"""Beginnings that a link or a tag around them does not end."""
 Bounds = tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
 
 
@@ -101,19 +106,20 @@ def guarded(lines: list[Line]) -> tuple[list[str], int]:
     """Lines without a blank one between them, with their imports made code, and how many there were."""
     joined = is_paragraph(lines)
     texts = ["\n".join(line.text for line in lines)] if joined else [line.text for line in lines]
-    rules = STRICT if any(re.search("[_~]", UNSIGNED.sub("", text)) for text in texts) else LOOSE
+    stressed = any(("_" in text or "~" in text) and STRESS_MARK.search(UNSIGNED.sub("", text)) for text in texts)
+    rules = STRICT if stressed else LOOSE
     code, ticks = code_spans(texts, [False] if joined else [line.raw for line in lines], rules)
     clean = []
     count = 0
     for text, spans in zip(texts, code, strict=True):
-        found = list(targets(text, spans, rules))
-        clean.append(wrapped(text, found, ticks))
+        found = list(targets(text, spans, rules)) if SIGN.search(text) else []
+        clean.append(wrapped(text, found, ticks) if found else text)
         count += len(found)
     return "\n".join(clean).split("\n"), count
 
 
 def is_paragraph(lines: list[Line]) -> bool:
-    """Whether the lines are one paragraph to every reader: each begins with a letter."""
+    """Whether the lines are one paragraph to every reader."""
     return bool(FIRST.match(lines[0].text)) and all(NEXT.match(line.text) and not line.raw for line in lines)
 
 
@@ -175,8 +181,10 @@ def code_spans(texts: list[str], raw: list[bool], rules: Grammar) -> tuple[list[
     Each text is scanned for itself, and it is asked whether that could be otherwise if they belong together.
     """
     scanned = [scan(text) for text in texts]
-    tight = [{Span(*found.span()) for found in rules.tight.finditer(text)} for text in texts]
     lengths = [tick_lengths(text) for text in texts]
+    if not any(SIGN.search(text, *span) for text, (spans, _) in zip(texts, scanned, strict=True) for span in spans):
+        return [[] for _ in texts], free_ticks(lengths, set())
+    tight = [{Span(*found.span()) for found in rules.tight.finditer(text)} for text in texts]
     solid = solid_lengths(texts, tight, lengths)
     sure = are_apart(scanned, lengths) and are_whole(texts, scanned, tight, raw)
     code = []
@@ -184,12 +192,19 @@ def code_spans(texts: list[str], raw: list[bool], rules: Grammar) -> tuple[list[
         firm = {span for span in closed if ticks_of(text, span) in solid}
         kept = closed & set(spans) if is_raw else set(spans)
         code.append(sorted((kept if sure else set()) | firm))
+    return code, free_ticks(lengths, solid)
+
+
+def free_ticks(lengths: list[Counter[int]], solid: set[int]) -> str:
+    """The fewest backticks that pair with none there."""
     taken = {length for counted in lengths for length in counted} - solid
-    return code, "`" * next(length for length in range(1, len(taken) + 2) if length not in taken)
+    return "`" * next(length for length in range(1, len(taken) + 2) if length not in taken)
 
 
 def scan(text: str) -> tuple[list[Span], set[int]]:
     """The code spans of a text, first come first served, and the lengths of backtick runs that pair with none."""
+    if "`" not in text:
+        return [], set()
     by_length: dict[int, list[int]] = {}
     for found in RUN.finditer(text):
         by_length.setdefault(len(found[0]), []).append(found.start())
@@ -223,7 +238,9 @@ def tick_lengths(text: str) -> Counter[int]:
 
 def solid_lengths(texts: list[str], tight: list[set[Span]], lengths: list[Counter[int]]) -> set[int]:
     """The lengths of backtick runs that stand nowhere but around single imports: every reader pairs those alike."""
-    counted = sum(lengths, Counter[int]())
+    counted = Counter[int]()
+    for some in lengths:
+        counted.update(some)
     paired = Counter(ticks_of(text, span) for text, spans in zip(texts, tight, strict=True) for span in spans)
     return {length for length, pairs in paired.items() if counted[length] == 2 * pairs}
 
@@ -245,7 +262,7 @@ def are_whole(
 ) -> bool:
     """Whether nothing that begins before a code span could end inside it."""
     tabular = any(TABLE.match(text) for text in texts)
-    odd = any(is_odd(text, *found) for text, found in zip(texts, scanned, strict=True))
+    odd = any(is_odd(*page) for page in zip(texts, scanned, tight, raw, strict=True))
     seen: set[re.Pattern[str]] = set()
     for text, (spans, _), closed, is_raw in zip(texts, scanned, tight, raw, strict=True):
         last = 0
@@ -262,11 +279,15 @@ def are_whole(
     return True
 
 
-def is_odd(text: str, spans: list[Span], alone: set[int]) -> bool:
-    """Whether a reader that pairs backticks one by one, whatever their runs, would pair others than we."""
-    return (
-        any(length % 2 for length in alone) or "\\`" in text or any(inner(text, span).count("`") % 2 for span in spans)
-    )
+def is_odd(text: str, scanned: tuple[list[Span], set[int]], closed: set[Span], raw: bool) -> bool:
+    """Whether a reader that pairs backticks otherwise when it looks for the end of an emphasis would pair other ones.
+
+    In raw HTML it also counts what will have backticks once its imports are code.
+    """
+    spans, alone = scanned
+    codes = [inner(text, span) for span in spans if span not in closed]
+    mixed = any("`" in code or (raw and SIGN.search(code)) for code in codes)
+    return mixed or "\\`" in text or any(length % 2 for length in alone)
 
 
 def inner(text: str, span: Span) -> str:
@@ -278,8 +299,7 @@ def inner(text: str, span: Span) -> str:
 def openers(text: str) -> set[re.Pattern[str]]:
     """What a text holds that may begin something."""
     left = HARMLESS.sub("", text)
-    found = {opener for opener, _ in BOUNDS if opener.search(left)}
-    return found | {opener for opener, _ in STRESS if opener.search(text)}
+    return {opener for opener, _ in BOUNDS + STRESS if opener.search(text if opener in RAW else left)}
 
 
 def ends_in(code: str, seen: set[re.Pattern[str]], bounds: Bounds) -> bool:

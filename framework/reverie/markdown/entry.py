@@ -65,13 +65,13 @@ def entry_hash(text: str) -> str:
 class Walk:
     """One walk down a text, from block to block; the bullets are in the gaps between them."""
 
-    __slots__ = ("head", "path", "pinned", "pos", "reach", "section", "text", "torn", "whole")
+    __slots__ = ("gap", "head", "path", "pinned", "pos", "reach", "section", "text", "torn", "whole")
 
     def __init__(self, plain: str, pos: int) -> None:
         self.text, self.pos = plain, pos
         self.path, self.section, self.pinned = HeadingPath(), 0, False
         self.head: Block | None = None
-        self.reach, self.whole = 0, True
+        self.reach, self.whole, self.gap = 0, True, -1
         self.torn: list[int] = []
 
     def entries(self) -> Iterator[Entry]:
@@ -123,6 +123,8 @@ class Walk:
         self.torn.clear()
 
     def blank(self, start: int) -> int:
-        """Where the next blank line begins."""
-        found = _BLANK.search(self.text, start)
-        return found.start() if found else len(self.text)
+        """Where the next blank line begins; looked for once, however many headings stand before it."""
+        if self.gap < start:
+            found = _BLANK.search(self.text, start)
+            self.gap = found.start() if found else len(self.text)
+        return self.gap

@@ -66,7 +66,8 @@ def grouped(moved: Iterable[Moved]) -> dict[str, tuple[str, list[bytes]]]:
     groups: dict[str, tuple[str, list[bytes]]] = {}
     for block in moved:
         heading, texts = groups.get(block.to, ("", []))
-        groups[block.to] = (heading or block.heading, [*texts, encoded(block.text)])
+        texts.append(encoded(block.text))
+        groups[block.to] = (heading or block.heading, texts)
     return groups
 
 

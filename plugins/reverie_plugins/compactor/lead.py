@@ -65,7 +65,7 @@ def view(text: str) -> str:
     >>> view("see `DONE` and [DONE](x.md)").count(BLOT)
     18
     """
-    return _LINK.sub(blot, without_code(text)) if not silenced(text) else _LINK.sub(blot, silence(text))
+    return silence(_LINK.sub(blot, without_code(text)))
 
 
 def spoken(text: str) -> str:
@@ -74,11 +74,50 @@ def spoken(text: str) -> str:
     >>> spoken("see [the plan](x.md)")
     'see [the plan]'
     """
-    return _TARGET.sub("", silence(text))
+    return _TARGET.sub("", silence(without_code(text)))
 
 
 def silence(text: str) -> str:
-    text = without_code(text)
+    """The text with comments, addresses, quotes and struck runs blotted out."""
     for pattern in _SILENT:
         text = pattern.sub(blot, text)
     return text
+
+
+def without_code(text: str) -> str:
+    """The text with its code spans blotted out: a run of backticks up to the next one as long."""
+    runs = [run.span() for run in _TICKS.finditer(text)] if "`" in text else []
+    pieces: list[str] = []
+    at = index = 0
+    partner = partners(runs)
+    while index < len(runs):
+        if partner[index]:
+            start, index = runs[index][0], partner[index]
+            pieces += text[at:start], BLOT * (runs[index][1] - start)
+            at = runs[index][1]
+        index += 1
+    return "".join((*pieces, text[at:])) if pieces else text
+
+
+def partners(runs: list[tuple[int, int]]) -> list[int]:
+    """For each run of backticks the index of the next one as long, 0 if there is none."""
+    following: dict[int, int] = {}
+    partner = [0] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        length = runs[index][1] - runs[index][0]
+        partner[index] = following.get(length, 0)
+        following[length] = index
+    return partner
+
+
+def linked(text: str) -> str:
+    """The first link of the text verbatim, with what it shows and where it goes; images, wikilinks and code aside."""
+    for link in _LINK.finditer(without_code(text)):
+        shown = text[link.start() : link.end()]
+        if shown.startswith("[") and not shown.startswith("[["):
+            return shown
+    return ""
+
+
+def blot(match: re.Match[str]) -> str:
+    return BLOT * (match.end() - match.start())

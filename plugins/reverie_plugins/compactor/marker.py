@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from reverie.markdown.line import unified
 
-from .lead import BLOT, Lead, read_lead
+from .lead import BLOT, Lead, read_lead, spoken, view
 from .vocabulary import (
     AFTER,
     BEFORE,
@@ -57,6 +57,9 @@ STATUS: Final = re.compile(rf"(?<!-)(?<!{_JOINED})(?:{_WORD})(?!{_JOINED})(?!-\w
 POSSIBLE: Final = re.compile(rf"{_WORD}|✅|~~|\[[xX]\]")
 """What a marked lead holds somewhere; found in one pass over a whole text."""
 
+_STRIKE: Final = re.compile(r"[*_]{0,3}~~(?=\S)(.+?)~~[*_]{0,3}")
+_TICK: Final = re.compile(r"[*_]{0,3}✅\ufe0f?[ \t]*")
+_LAST_TICK: Final = re.compile(r"✅\ufe0f?[*_.!\s]*$")
 _SENTENCE: Final = re.compile(r"(?<=[\w)\]*★`\x00]{2})[.!?。！？][*_★\"”)]*\s+")
 _LATER: Final = re.compile(r"[\W_]*(?:[^\W\d_]+\s*[:：][\W_]*)?$")
 _SIGILS: Final = ("=", "$", "@", "#", ".")
@@ -106,9 +109,9 @@ def terminal(entry: str, path: tuple[str, ...] = (), *, crossed: bool = False) -
     verdict = marked(lead)
     if not verdict.status:
         return verdict
-    reason = unfinished(lead, body) or standing(lead, verdict) or partial(lead, verdict)
-    if not reason and verdict.sign == "tick":
-        reason = "beside crosses" if crossed else working(lead, path)
+    reason = alive(lead, verdict, body, path)
+    if not reason and crossed and verdict.sign == "tick":
+        reason = "beside crosses"
     return Verdict(reason=reason) if reason else verdict
 
 
@@ -116,49 +119,57 @@ def marked(lead: Lead) -> Verdict:
     """The marker a lead bears, where it counts as one."""
     if lead.box is not None and not lead.ticked:
         return Verdict(reason="an open box")
-    word = status_word(lead)
+    text, word = lead.text, status_word(lead)
     if word.status:
         return word
     if lead.ticked:
         return Verdict("DONE", sign="box")
-    if lead.struck:
-        return Verdict("DONE", sign="strike", after=lead.struck)
-    if lead.tick:
-        return Verdict("DONE", sign="tick", after=lead.tick)
-    if lead.last_tick >= 0:
-        return Verdict("DONE", sign="tick", before=lead.last_tick, after=len(lead.text))
-    return word if word.reason else Verdict(reason="no marker")
+    if struck := _STRIKE.match(text):
+        return Verdict("DONE", sign="strike", after=struck.end())
+    if tick := _TICK.match(text):
+        return Verdict("DONE", sign="tick", after=tick.end())
+    if tick := _LAST_TICK.search(text):
+        return Verdict("DONE", sign="tick", before=tick.start(), after=len(text))
+    return word
+
+
+def alive(lead: Lead, verdict: Verdict, body: str, path: tuple[str, ...]) -> str:
+    """Why an entry that bears a marker lives on all the same, or ``""``."""
+    heard = spoken(lead.text)
+    reason = unfinished(lead, heard, body) or standing(lead, heard, verdict) or partial(lead, verdict)
+    return reason or (working(lead, heard, verdict, path) if verdict.sign == "tick" else "")
 
 
 def status_word(lead: Lead) -> Verdict:
     """The first status word that is said of the whole entry."""
-    reason = ""
-    for word in islice(STATUS.finditer(lead.view), MOST_WORDS):
-        reason = spoken_of(lead.view, word) or elsewhere(lead.view, word) or unclear(lead, word)
+    reason = "no marker"
+    seen = view(lead.text) if STATUS.search(lead.text) else ""
+    for word in islice(STATUS.finditer(seen), MOST_WORDS):
+        reason = spoken_of(seen, word) or elsewhere(seen, word) or unclear(seen, word)
         if not reason:
             return Verdict(word[0], sign="word", before=word.start(), after=word.end())
     return Verdict(reason=reason)
 
 
-def spoken_of(view: str, word: re.Match[str]) -> str:
+def spoken_of(seen: str, word: re.Match[str]) -> str:
     """Why the word is spoken of and not said: denied, asked about, defined, one of a list of values."""
-    before = view[max(0, word.start() - 60) : word.start()].lower()
+    before = seen[max(0, word.start() - 60) : word.start()].lower()
     if before[-1:] in _SIGILS or said(BEFORE, BEFORE_UNSPACED, after=_ONE_WORD).search(before):
         return "the word is denied"
-    if _ASKED.match(view, word.end()) or pattern(rf"\s+(?:{either(AFTER)})\b").match(view.lower(), word.end()):
+    if _ASKED.match(seen, word.end()) or pattern(rf"\s+(?:{either(AFTER)})\b").match(seen.lower(), word.end()):
         return "the word has a condition"
-    if any(values.start() <= word.start() < values.end() for values in _VALUES.finditer(view)):
+    if any(values.start() <= word.start() < values.end() for values in _VALUES.finditer(seen)):
         return "a list of values"
     return ""
 
 
-def elsewhere(view: str, word: re.Match[str]) -> str:
+def elsewhere(seen: str, word: re.Match[str]) -> str:
     """Why the word speaks of a part: in a parenthesis, in a later sentence, far into a long lead."""
-    before, after = view[: word.start()], view[word.end() :]
+    before, after = seen[: word.start()], seen[word.end() :]
     opening = max(before.rfind("("), before.rfind("（"))
     if opening > max(before.rfind(")"), before.rfind("）")):
         bare = not any(character.isalnum() for character in before[opening:])
-        return "" if bare and _ALONE.match(view, word.end()) else "in a parenthesis"
+        return "" if bare and _ALONE.match(seen, word.end()) else "in a parenthesis"
     if not any(character.isalnum() for character in after):
         return ""
     sentences = [sentence.end() for sentence in _SENTENCE.finditer(before)]
@@ -167,36 +178,34 @@ def elsewhere(view: str, word: re.Match[str]) -> str:
     return "far into the lead" if len(before.replace(BLOT, "")) > FAR else ""
 
 
-def unclear(lead: Lead, word: re.Match[str]) -> str:
+def unclear(seen: str, word: re.Match[str]) -> str:
     """Why the capitals of the word say nothing: all is in capitals, or it is an adjective of what follows."""
-    before, after = lead.view[: word.start()], lead.view[word.end() :]
+    before, after = seen[: word.start()], seen[word.end() :]
     first = not any(character.isalnum() for character in before)
     if first and word[0] != "DONE" and _PLURAL.match(after):
         return "an adjective"
-    letters = [character for character in STATUS.sub("", lead.view) if character.lower() != character.upper()]
+    others = STATUS.sub("", seen)
     apart = before.rstrip(" *_").endswith(("—", "–", ":", "-", "(", "：")) or not after.strip(" *_.")
-    shouted = len(letters) > 5 and all(character.isupper() for character in letters)
+    shouted = others.isupper() and sum(character.isupper() for character in others) > 5
     return "all in capitals" if shouted and not apart else ""
 
 
-def unfinished(lead: Lead, body: str) -> str:
+def unfinished(lead: Lead, heard: str, body: str) -> str:
     """Why work is still open: a box, a sign or a word of open work in the lead, a box or heading of it in the body."""
     if _OPEN_BOX.search(lead.text) or _OPEN_BOX.search(body):
         return "an open box"
     if any(sign in lead.text for sign in OPEN_SIGNS):
         return "a sign of open work"
-    spoken = lead.spoken
-    if words(OPEN_SHOUTED).search(spoken) or said(OPEN_SAID, OPEN_UNSPACED).search(spoken.lower()):
+    if words(OPEN_SHOUTED).search(heard) or said(OPEN_SAID, OPEN_UNSPACED).search(heard.lower()):
         return "open work in the lead"
     headed = rf"(?m:{_ITEM}(?:[{OPEN_SIGNS}]|(?:{either(OPEN_SHOUTED)})\b))"
     return "open work in the body" if body and pattern(headed).search(body) else ""
 
 
-def standing(lead: Lead, verdict: Verdict) -> str:
+def standing(lead: Lead, heard: str, verdict: Verdict) -> str:
     """Why the lead is a rule or a fact to keep."""
-    spoken = lead.spoken
-    lowered = spoken.lower()
-    if words(RULE_SHOUTED).search(spoken) or said(RULE_SAID, RULE_UNSPACED).search(lowered):
+    lowered = heard.lower()
+    if words(RULE_SHOUTED).search(heard) or said(RULE_SAID, RULE_UNSPACED).search(lowered):
         return "a standing rule"
     if pattern(rf"{_CLAUSE}(?:{either(RULE_BEGUN)})\b(?!-)").search(lowered):
         return "a standing rule"
@@ -209,35 +218,46 @@ def standing(lead: Lead, verdict: Verdict) -> str:
 
 def partial(lead: Lead, verdict: Verdict) -> str:
     """Why the marker is true of a part only: a ratio below one, one field of several, a replaced value."""
-    ratio = _RATIO.match(lead.view, verdict.after)
+    ratio = _RATIO.match(lead.text, verdict.after)
     if ratio and int(ratio[1]) < int(ratio[2]):
         return "a part of the whole"
-    if verdict.sign == "word" and _FIELD.search(lead.view):
-        begin = max((field.end() for field in _FIELD.finditer(lead.view, 0, verdict.before)), default=0)
-        if any(character.isalnum() for character in lead.view[begin : verdict.before]):
+    if verdict.sign == "word" and "|" in lead.text:
+        fields = [field.end() for field in _FIELD.finditer(view(lead.text))]
+        begin = max((field for field in fields if field <= verdict.before), default=0)
+        if fields and any(character.isalnum() for character in lead.text[begin : verdict.before]):
             return "one of several fields"
     if verdict.sign == "strike":
-        struck, rest = lead.text[: lead.struck], lead.text[lead.struck :].lstrip()
+        struck, rest = lead.text[: verdict.after], lead.text[verdict.after :].lstrip()
         if rest[:1].isalnum() and len(struck.split()) <= 2:
             return "a replaced value"
     return ""
 
 
-def working(lead: Lead, path: tuple[str, ...]) -> str:
+def working(lead: Lead, heard: str, verdict: Verdict, path: tuple[str, ...]) -> str:
     """Why a ✅ says "works", "is allowed" or "do it so", and not "is over"."""
-    sentence = _SENTENCE.split(_ASIDE.sub("", lead.spoken), maxsplit=1)[0]
+    sentence = _SENTENCE.split(_ASIDE.sub("", heard), maxsplit=1)[0]
     if words(STATE_SHOUTED).search(sentence) or said(STATE_SAID, STATE_UNSPACED).search(sentence.lower()):
         return "a state that goes on"
-    if lead.text.count("✅") > 1 or _FIELD.search(lead.view):
+    if lead.text.count("✅") > 1 or _FIELD.search(heard):
         return "the state of several parts"
     if "⚠" in lead.text:
         return "a caution"
-    if any(said(RULEBOOK, RULEBOOK_UNSPACED).search(title.lower()) for title in path):
+    if any(map(rules, path)):
         return "under a heading of rules"
-    if lead.tick:
-        rest = lead.text[lead.tick :]
-        named = _NAMED.match(rest) if rest.startswith("*") else None
-        explains = _LEGEND.match(rest) or said(EXPLAINS, EXPLAINS_UNSPACED, before=r"[*_]{0,3}").match(rest.lower())
-        return "a legend" if explains else "a named value" if named else ""
-    named = _NAMED.match(lead.text)
-    return "a named value" if named and not any(character.isdigit() for character in named[1]) else ""
+    return named_value(lead.text, verdict)
+
+
+def rules(title: str) -> bool:
+    """Whether a ✅ under this title means "do it so"."""
+    return said(RULEBOOK, RULEBOOK_UNSPACED).search(title.lower()) is not None
+
+
+def named_value(text: str, verdict: Verdict) -> str:
+    """Why a ✅ before a name or behind a value says that the value holds; a number before it names a task."""
+    if verdict.before:
+        named = _NAMED.match(text)
+        return "a named value" if named and not any(character.isdigit() for character in named[1]) else ""
+    rest = text[verdict.after :]
+    if _LEGEND.match(rest) or said(EXPLAINS, EXPLAINS_UNSPACED, before=r"[*_]{0,3}").match(rest.lower()):
+        return "a legend"
+    return "a named value" if rest.startswith("*") and _NAMED.match(rest) else ""

@@ -13,7 +13,7 @@ from reverie.markdown.entry import Entry, entries
 from reverie.markdown.line import LineCount, ending, line_end, newline, unified
 
 from .lead import read_lead
-from .marker import ARCHIVE, POSSIBLE, SOURCE, Sign, terminal
+from .marker import ARCHIVE, POSSIBLE, SOURCE, Sign, rules, terminal
 from .pointer import label_of, pointer, shared_count, shared_line, stamp
 
 _CROSSES: Final = "❌✗✘🚫⛔"
@@ -60,13 +60,23 @@ class Plan:
 
 
 class Found(NamedTuple):
-    """A finished entry with the line that would stay for it; ``pointer`` is empty where it is the longer of the two."""
+    """A finished entry with the line that would stay for it; ``pointer`` is empty where it is the longer of the two.
+
+    ``ruling`` says of a heading that it rules how the ✅ under it are read.
+    """
 
     entry: Entry
     label: str
     status: str
     pointer: str
     sign: Sign
+    ruling: bool
+
+
+Parting = tuple[str, str, str, Sign, bool]
+"""The fields of Found but for the entry."""
+Known = dict[tuple[str, tuple[str, ...]], Parting | None]
+"""What was found of an entry's text under its titles: one night looks twice at some, and lists repeat themselves."""
 
 
 class Share(NamedTuple):
@@ -88,10 +98,10 @@ class Edit(NamedTuple):
 class Survey:
     """One walk down a text: the finished entries in order, and the shared lines by section."""
 
-    __slots__ = ("before", "crossed", "crosses", "day", "found", "introduction", "shares", "text")
+    __slots__ = ("before", "crossed", "crosses", "day", "found", "introduction", "known", "shares", "text")
 
-    def __init__(self, plain: str, day: str) -> None:
-        self.text, self.day = plain, day
+    def __init__(self, plain: str, day: str, known: Known) -> None:
+        self.text, self.day, self.known = plain, day, known
         self.found: list[Found] = []
         self.shares: dict[int, Share] = {}
         self.crosses = any(cross in plain for cross in _CROSSES)
@@ -117,17 +127,14 @@ class Survey:
         """Note the entry if it is finished and may leave; whether it is."""
         if entry.pinned or not entry.whole:
             return False
-        text = self.text[entry.start : entry.end]
         path = (*entry.path, self.introduction) if self.introduction else entry.path
-        verdict = terminal(text, path)
-        if not verdict.status:
-            return False
-        lead = read_lead(text.partition("\n")[0])
-        label = label_of(lead, verdict)
-        line = pointer(lead, label, verdict.status, self.day)
-        long = len(text.rstrip()) > len(line)
-        self.found.append(Found(entry, label, verdict.status, line if long else "", verdict.sign))
-        return True
+        key = (self.text[entry.start : entry.end], path)
+        if key not in self.known:
+            self.known[key] = parting(*key, self.day)
+        parted = self.known[key]
+        if parted:
+            self.found.append(Found(entry, *parted))
+        return parted is not None
 
     def keep(self, entry: Entry, shared: bool) -> None:
         """Note what an entry that stays says of its neighbours: that a ✅ beside it is no end, or how many are gone."""
@@ -138,6 +145,18 @@ class Survey:
             if count := shared_count(self.text[entry.start : end].rstrip("\n")):
                 start = entry.start + 2
                 self.shares[entry.section] = Share(start, start + len(str(count)), count)
+
+
+def parting(text: str, path: tuple[str, ...], day: str) -> Parting | None:
+    """What would become of an entry that is finished, None if it is not."""
+    verdict = terminal(text, path)
+    if not verdict.status:
+        return None
+    lead = read_lead(text.partition("\n")[0])
+    label = label_of(lead, verdict)
+    line = pointer(lead, label, verdict.status, day)
+    left = line if len(text.rstrip()) > len(line) else ""
+    return label, verdict.status, left, verdict.sign, lead.heading and rules(lead.text)
 
 
 def key_of(entry: Entry) -> tuple[int, tuple[str, ...]]:
@@ -155,26 +174,26 @@ def plan(text: str, day: str, source: str = SOURCE) -> Plan:
 
     Planned again, the new text loses nothing more.
     """
-    result = Plan(text)
+    result, known = Plan(text), Known()
     while POSSIBLE.search(result.text):
-        step, settled = step_of(result.text, day, source)
+        step, settled = step_of(result.text, day, source, known)
         result = Plan(step.text, result.finished + step.finished, result.unshared + step.unshared)
         if settled or not step.finished:
             break
     return result
 
 
-def step_of(text: str, day: str, source: str) -> tuple[Plan, bool]:
+def step_of(text: str, day: str, source: str, known: Known) -> tuple[Plan, bool]:
     """One pass, and whether another would find nothing: what bars an entry now may be gone afterwards."""
     plain = unified(text)
-    survey = Survey(plain, day)
+    survey = Survey(plain, day, known)
     survey.walk()
     bare = text.count("\r") > text.count("\r\n")
     chosen = [found for found in survey.found if movable(plain, found) and not (bare and joins(text, found))]
     if not chosen:
         return Plan(text), True
     edits, unshared = settle(text, chosen, survey.shares)
-    settled = len(chosen) == len(survey.found) and not any(found.entry.level for found in chosen)
+    settled = len(chosen) == len(survey.found) and not any(found.ruling for found in chosen)
     return Plan(render(text, edits), tuple(finish(text, chosen, edits, day, source)), unshared), settled
 
 
@@ -234,7 +253,7 @@ def arranged(text: str, chosen: list[Found], shares: dict[int, Share], *, adding
         if section in short
     ]
     new = {section: shared_line(count) for section, count in short.items() if adding and section not in shares}
-    for entry, _, _, pointed, _ in chosen:
+    for entry, _, _, pointed, *_ in chosen:
         line = pointed or new.pop(entry.section, "")
         edits.append(Edit(entry.start, entry.end, line and line + ending(text[entry.end - 2 : entry.end])))
     return sorted(edits)
@@ -253,7 +272,7 @@ def finish(text: str, chosen: list[Found], edits: list[Edit], day: str, source: 
     """The entries that leave, with what is left of each and the stamp that it bears."""
     left = {edit.start: edit.text for edit in edits}
     line, most = LineCount(unified(text)), newline(text)
-    for entry, label, status, _, _ in chosen:
+    for entry, label, status, *_ in chosen:
         whole = text[entry.start : entry.end]
         yield Finished(
             whole,

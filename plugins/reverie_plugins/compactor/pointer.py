@@ -28,7 +28,7 @@ def label_of(lead: Lead, verdict: Verdict) -> str:
     if link and not _OPENERS.search(link):
         return link
     if verdict.sign == "strike":
-        name = tidy(lead.text[: lead.struck])
+        name = tidy(lead.text[: verdict.after].replace("~~", ""))
     else:
         name = tidy(lead.text[: verdict.before]) or tidy(lead.text[verdict.after :])
     return shortened(name) or verdict.status

@@ -117,6 +117,7 @@ status | state | stand | estado | statut | stato | trạng thái | статус 
 """Names of a field that tells the state of whatever stands above it."""
 
 
+@cache
 def either(table: str) -> str:
     """The entries of a table as alternatives."""
     return "|".join(part.strip() for line in table.strip().split("\n") for part in line.split(" | "))
