@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 NONE, PARAGRAPH, FENCE, HTML = range(4)
 QUOTE: Final = -1
-DEEPEST: Final = 100
+DEEPEST: Final = 50
 """Containers inside one another; what would be deeper counts as text, so that no line costs more than that."""
 
 _PLAIN: Final = (

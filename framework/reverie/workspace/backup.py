@@ -29,9 +29,6 @@ class Backups:
         """The absolute path of a pre-image."""
         return f"{self.folder}/{name}"
 
-    def there(self, name: str) -> bool:
-        return self.disk.look(self.where(name)) is not None
-
     def take(self, name: str, data: bytes, mode: int) -> None:
         """Keep a pre-image; on disk, and read back, when this returns."""
         self.disk.mkdir(self.folder)
@@ -57,17 +54,20 @@ class Backups:
 
     def of(self, path: str) -> list[str]:
         """The names of the pre-images of a file, newest first."""
+        return [name_of(path, moment) for moment in self.moments(path)]
+
+    def moments(self, path: str) -> list[int]:
+        """When they were taken, newest first; rising, whatever the clock did, so that the newest can be told."""
         pattern = re.compile(re.escape(encoded(path)) + r"\.(\d+)\.bak")
         try:
             found = [match for name, _ in self.disk.names(self.folder) if (match := pattern.fullmatch(name))]
         except FileNotFoundError:
             return []
-        return [match[0] for match in sorted(found, key=lambda match: int(match[1]), reverse=True)]
+        return sorted((int(match[1]) for match in found), reverse=True)
 
-    def prune(self, path: str, just: str) -> None:
-        """Keep the newest pre-images of a file, whatever the clock says of the one just taken."""
-        rest = [name for name in self.of(path) if name != just]
-        for name in rest[KEPT - 1 :]:
+    def prune(self, path: str) -> None:
+        """Keep the newest pre-images of a file."""
+        for name in self.of(path)[KEPT:]:
             logger.info("dropped the pre-image %s: the newest %d of %s are kept", name, KEPT, path)
             self.disk.unlink(self.where(name))
 

@@ -184,6 +184,15 @@ class Disk:
         with suppress(FileExistsError):
             self.call(os.mkdir, path)
 
+    def mkdirs(self, path: str) -> None:
+        """Make a folder, and those above it that are missing."""
+        missing = []
+        while self.look(path) is None:
+            missing.append(path)
+            path = os.path.dirname(path)  # noqa: PTH120
+        for folder in reversed(missing):
+            self.mkdir(folder)
+
     def rmdir(self, path: str) -> bool:
         """Take an empty folder away; False if it is not empty or not there."""
         try:

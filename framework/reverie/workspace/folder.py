@@ -182,7 +182,7 @@ class Folder:
         """Add text to a file of the records that is only read by people and programs; it is not journalled."""
         path = str(self.records / name)
         with explained(name):
-            self._make(self.records)
+            self.disk.mkdirs(str(self.records))
             look = self.disk.look(path)
             if look is None:
                 self.disk.unlink(f"{path}.new")
@@ -215,8 +215,8 @@ class Folder:
         guard = (self.records if own else self.root / ELSEWHERE) / "write-lock"
         with ExitStack() as stack:
             with explained(self._base):
-                self._make(self.records)
-                self._make(guard.parent)
+                self.disk.mkdirs(str(self.records))
+                self.disk.mkdirs(str(guard.parent))
                 fd = stack.enter_context(self.disk.hold(str(guard), self.wait))
             if fd is None:
                 raise Refused(f"another write in {self._base} has been under way for {self.wait:g} s; try again")
@@ -256,14 +256,6 @@ class Folder:
     def _put(self, pen: Pen, before: Snapshot, edit: Edit, run: Run) -> bool:
         with explained(before.path):
             return pen.put(before, before.encode(edit.text), run, edit.moved)
-
-    def _make(self, folder: Path) -> None:
-        missing = []
-        while self.disk.look(str(folder)) is None:
-            missing.append(str(folder))
-            folder = folder.parent
-        for path in reversed(missing):
-            self.disk.mkdir(path)
 
 
 @contextmanager

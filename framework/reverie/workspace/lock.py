@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from reverie_hookspecs import Refused
 
 from .disk import Disk
+from .reading import reason
 
 
 @contextmanager
@@ -20,16 +21,17 @@ def lock(path: Path, wait: float = 0.0, disk: Disk | None = None) -> Iterator[No
     Refused if somebody else has it for ``wait`` seconds. It goes with the process, however that ends.
     """
     disk = disk or Disk()
-    if not path.parent.is_dir():
-        path.parent.mkdir(parents=True, exist_ok=True)
-    with disk.hold(str(path), wait) as fd:
+    with ExitStack() as stack:
+        try:
+            disk.mkdirs(str(path.parent))
+            fd = stack.enter_context(disk.hold(str(path), wait))
+        except OSError as error:
+            raise Refused(f"the lock {path} cannot be had: {reason(error)}; see to that file first") from error
         if fd is None:
             raise Refused(f"another run is under way ({holder(path)}); wait for it to end, or end it")
         _mark(fd, f"process {os.getpid()} since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n")
-        try:
-            yield
-        finally:
-            os.ftruncate(fd, 0)
+        stack.callback(_mark, fd, "")
+        yield
 
 
 def holder(path: Path) -> str:
@@ -41,5 +43,7 @@ def holder(path: Path) -> str:
 
 
 def _mark(fd: int, text: str) -> None:
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, text.encode(), 0)
+    """Let the lock file hold a text; a full disk is no reason not to run."""
+    with suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, text.encode(), 0)

@@ -162,7 +162,7 @@ class Pen:
                 writes[-1] = self._regained(main.write, main.found)
             self.journal.close(writes, "written", reused=reused, lingering=main.lingering)
             if main.write.backup:
-                self.backups.prune(self.label(main.write.path), main.write.backup)
+                self.backups.prune(self.label(main.write.path))
         except OSError as error:
             logger.warning("%s is written, but its journal could not be closed: %s", main.write.path, error)
         for write in writes:
@@ -172,7 +172,7 @@ class Pen:
     def rescue(self, write: Write, result: Overtaken) -> None:
         """Keep a text of somebody else's that had no place left, among the pre-images."""
         if result.orphan:
-            name = self._free_name(write.path, now())
+            name = self._new_name(write.path)
             self.backups.take(name, result.orphan, 0o600)
             logger.warning("%s was written by two others at once: the older text is kept in %s", write.path, name)
 
@@ -221,7 +221,7 @@ class Pen:
         if write.backup:
             self.backups.extend(write.backup, found)
             return write
-        name = self._free_name(write.path, now())
+        name = self._new_name(write.path)
         self.backups.take(name, found, write.mode)
         return evolve(write, backup=name)
 
@@ -271,20 +271,22 @@ class Pen:
         """The name of the pre-image to take; none if this run has one and nobody else wrote since."""
         if self.kept.get((run.id, before.path)) == before.digest:
             return ""
-        began = int(run.started.timestamp() * 1000)
-        if self.backups.there(name_of(self.label(before.path), began)):
-            mine = [
-                write for write in self.journal.writes(run.id) if (write.root, write.path) == (self.home, before.path)
-            ]
-            if mine and mine[-1].after == before.digest and any(write.backup for write in mine):
-                return ""
-        return self._free_name(before.path, began)
+        label, began = self.label(before.path), int(run.started.timestamp() * 1000)
+        newest = next(iter(self.backups.moments(label)), 0)
+        if newest >= began and self._covered(before, run):
+            return ""
+        return name_of(label, max(began, newest + 1))
 
-    def _free_name(self, path: str, moment: int) -> str:
-        """A name for a pre-image that is not taken."""
-        while self.backups.there(name := name_of(self.label(path), moment)):
-            moment += 1
-        return name
+    def _covered(self, before: Snapshot, run: Run) -> bool:
+        """Whether the journal holds a pre-image of this run, and the run wrote last; another pen may have held it."""
+        here = (self.home, before.path)
+        mine = [write for write in self.journal.writes(run.id) if (write.root, write.path) == here]
+        return bool(mine) and mine[-1].after == before.digest and any(write.backup for write in mine)
+
+    def _new_name(self, path: str) -> str:
+        """A name for a pre-image taken now."""
+        label = self.label(path)
+        return name_of(label, max(now(), next(iter(self.backups.moments(label)), 0) + 1))
 
 
 def now() -> int:

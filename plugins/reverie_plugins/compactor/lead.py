@@ -12,7 +12,7 @@ _MARK: Final = re.compile(r"(?:[-*] |#{3,6}(?=[ \t]|$))[ \t]*")
 _CLOSING: Final = re.compile(r"[ \t]+#+$")
 _BOX: Final = re.compile(r"\[([^\w\n]|[xX])\](?=[ \t]|$)[ \t]*|\[[ \t]*[xX]?[ \t]*\](?=[ \t]|$)[ \t]*")
 _NUMBER: Final = re.compile(r"^(?:[0-9]{1,4}[.)]|#[0-9]+:?)[ \t]+")
-_LINK: Final = re.compile(r"!?\[\[[^\]\n]*\]\]|!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\((?:[^()\n]|\([^()\n]*\))*\)")
+_LINK: Final = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\((?:[^()\n]|\([^()\n]*\))*\)")
 _TARGET: Final = re.compile(r"(?<=\])\((?:[^()\n]|\([^()\n]*\))*\)")
 _TICKS: Final = re.compile(r"`+")
 _SILENT: Final = (
