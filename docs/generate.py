@@ -40,7 +40,7 @@ def hooks() -> str:
             lines += [f"## {name}", "", "```python", f"def {name}{signature}", "```", "", *told(hook), ""]
     lines += ["# Values and classes", "", "All are imported from `reverie_hookspecs`.", ""]
     for room, names in reverie_hookspecs.ROOMS.items():
-        if room not in ("specs", "blocks", "settings", "errors"):
+        if room not in ("specs", "settings", "errors") and not room.startswith("blocks"):
             lines += [line for name in names for line in value(room, name)]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import define, evolve, field
 
 from reverie_hookspecs import (
-    DOCUMENTED,
     Agent,
     Block,
     Conversation,
@@ -248,8 +247,8 @@ class Kernel:
 
 
 def blocks_of(plugins: Iterable[Plugin]) -> list[type[Block]]:
-    """Every block of config.json that reverie documents or an active plugin reads."""
-    return list(dict.fromkeys([*DOCUMENTED, *(block for plugin in plugins for block in plugin.blocks)]))
+    """Every block of config.json that an active plugin reads."""
+    return [block for plugin in plugins for block in plugin.blocks]
 
 
 def rehearsing(agent: Agent) -> Agent:

@@ -129,8 +129,9 @@ def changes(files: Folder, run_id: str) -> list[Change]:
     found = []
     for folder in _folders(files, run_id):
         pen = folder.pen
-        for trail in _trails(pen, run_id):
-            store = Store(pen, [effect.path for effect in trail.effects])
+        trails = _trails(pen, run_id)
+        store = Store(pen, [trail.path for trail in trails])
+        for trail in trails:
             first, last = trail.effects[0], trail.effects[-1]
             before = store.snapshot(trail, first.before, first.size)
             found.append(Change(trail.path, before, store.snapshot(trail, last.after, last.length), pen.home))
@@ -147,11 +148,11 @@ class Store:
         self.pen = pen
         self.paths = list(dict.fromkeys(paths))
 
-    def find(self, wanted: str, size: int) -> bytes | None:
-        """The content with that digest and size; it may be the beginning of a longer one."""
+    def find(self, path: str, wanted: str, size: int) -> bytes | None:
+        """The content of a file with that digest and size; it may be the beginning of a longer one."""
         if wanted == digest(b""):
             return b""
-        for data in self._all():
+        for data in self._all(path):
             if len(data) >= size and digest(data[:size]) == wanted:
                 return data[:size]
         return None
@@ -160,13 +161,14 @@ class Store:
         """The same as a snapshot."""
         if wanted == ABSENT:
             return Snapshot(trail.path, "missing")
-        data = self.find(wanted, size)
+        data = self.find(trail.path, wanted, size)
         if data is None:
             return Snapshot(trail.path, "unreadable", reason="this version is nowhere any more")
         return judged(trail.path, data)
 
-    def _all(self) -> Iterator[bytes]:
-        for path in self.paths:
+    def _all(self, first: str) -> Iterator[bytes]:
+        """The file's own versions, then those of the others: it may have been renamed."""
+        for path in (first, *(path for path in self.paths if path != first)):
             now = self.pen.held(path)
             if now is not None:
                 yield now
@@ -216,7 +218,7 @@ def _plan(pen: Pen, run_id: str) -> list[Step]:
 
 
 def _step(store: Store, trail: Trail, run_id: str) -> Step:
-    target = None if trail.before == ABSENT else store.find(trail.before, trail.effects[0].size)
+    target = None if trail.before == ABSENT else store.find(trail.path, trail.before, trail.effects[0].size)
     if target is None and trail.before != ABSENT:
         raise Refused(
             f"run {run_id} cannot be undone: the pre-image of {trail.path} is gone (the newest {KEPT} of a file are "
@@ -237,7 +239,7 @@ def _versions(pen: Pen, trail: Trail) -> str:
     kept = [name for effect in trail.effects if (name := effect.write.backup)]
     first = trail.effects[0]
     before = pen.backups.where(kept[0]) if kept else f"its first {first.size} bytes" if first.size else "no file"
-    left = store.find(trail.after, trail.effects[-1].length)
+    left = store.find(trail.path, trail.after, trail.effects[-1].length)
     since = _diff(left, trail.now) if left is not None else "  (what the run left is nowhere any more)"
     return f"{trail.path}\n  before the run: {before}\n  now: {pen.at(trail.path)}\n  changed since:\n{since}"
 

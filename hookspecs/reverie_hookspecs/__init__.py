@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .agent import Agent as Agent, Conversation as Conversation
-    from .blocks import (
-        DOCUMENTED as DOCUMENTED,
-        ArchiveSettings as ArchiveSettings,
+    from .blocks.archive import ArchiveSettings as ArchiveSettings
+    from .blocks.documented import DOCUMENTED as DOCUMENTED
+    from .blocks.dreaming import (
         CostSettings as CostSettings,
         DreamSettings as DreamSettings,
-        IsolationSettings as IsolationSettings,
-        IsolationTools as IsolationTools,
-        MemorySettings as MemorySettings,
-        ReflectionSettings as ReflectionSettings,
+        StalenessSettings as StalenessSettings,
+    )
+    from .blocks.isolation import IsolationSettings as IsolationSettings, IsolationTools as IsolationTools
+    from .blocks.memory import MemorySettings as MemorySettings
+    from .blocks.session import (
         SessionCompactionSettings as SessionCompactionSettings,
+        SkillLearningSettings as SkillLearningSettings,
+    )
+    from .blocks.sharing import (
+        ReflectionSettings as ReflectionSettings,
         SharedSettings as SharedSettings,
         SharedStalenessSettings as SharedStalenessSettings,
-        SkillLearningSettings as SkillLearningSettings,
-        StalenessSettings as StalenessSettings,
     )
     from .capabilities import (
         Applying as Applying,
@@ -104,21 +107,30 @@ if TYPE_CHECKING:
     from .tool import Duty as Duty, Request as Request, Route as Route, Tool as Tool
 
 ROOMS: Final = {
-    "agent": ("Agent", "Conversation"),
-    "blocks": (
-        "ArchiveSettings",
+    "agent": (
+        "Agent",
+        "Conversation",
+    ),
+    "blocks.archive": ("ArchiveSettings",),
+    "blocks.documented": ("DOCUMENTED",),
+    "blocks.dreaming": (
         "CostSettings",
-        "DOCUMENTED",
         "DreamSettings",
+        "StalenessSettings",
+    ),
+    "blocks.isolation": (
         "IsolationSettings",
         "IsolationTools",
-        "MemorySettings",
-        "ReflectionSettings",
+    ),
+    "blocks.memory": ("MemorySettings",),
+    "blocks.session": (
         "SessionCompactionSettings",
+        "SkillLearningSettings",
+    ),
+    "blocks.sharing": (
+        "ReflectionSettings",
         "SharedSettings",
         "SharedStalenessSettings",
-        "SkillLearningSettings",
-        "StalenessSettings",
     ),
     "capabilities": (
         "Applying",
@@ -162,14 +174,53 @@ ROOMS: Final = {
         "Unreadable",
         "WriteRefused",
     ),
-    "files": ("ABSENT", "Committed", "Decide", "Edit", "Files", "Moved", "Run", "Snapshot"),
-    "index": ("Chunk", "Entry", "Hit", "IndexJob", "Indexing", "Provenance", "Source"),
-    "model": ("Completion", "ModelRequest", "Usage"),
+    "files": (
+        "ABSENT",
+        "Committed",
+        "Decide",
+        "Edit",
+        "Files",
+        "Moved",
+        "Run",
+        "Snapshot",
+    ),
+    "index": (
+        "Chunk",
+        "Entry",
+        "Hit",
+        "IndexJob",
+        "Indexing",
+        "Provenance",
+        "Source",
+    ),
+    "model": (
+        "Completion",
+        "ModelRequest",
+        "Usage",
+    ),
     "plugin": ("Plugin",),
     "section": ("Section",),
-    "settings": ("Block", "Settings", "clamped", "decimal", "flag", "integer", "one_of", "text", "zone"),
-    "specs": ("hookimpl", "hookspec"),
-    "tool": ("Duty", "Request", "Route", "Tool"),
+    "settings": (
+        "Block",
+        "Settings",
+        "clamped",
+        "decimal",
+        "flag",
+        "integer",
+        "one_of",
+        "text",
+        "zone",
+    ),
+    "specs": (
+        "hookimpl",
+        "hookspec",
+    ),
+    "tool": (
+        "Duty",
+        "Request",
+        "Route",
+        "Tool",
+    ),
 }
 """Module -> the names it holds."""
 

@@ -17,7 +17,8 @@ from reverie_hookspecs import Dream, Op, Plugin, Proposal, Refused, Stage, hooki
 from .launcher import as_json, furnish, reverie, tree
 
 VAN = "- Rent the van — DONE, fetched Friday at nine, deposit 200, papers in the glove box, back by Sunday noon\n"
-MEMORY = f"# Memory\n\n## Log\n\n{VAN}- Buy tape\n- [x] Oil\n\n## User\n\n- [x] likes tea, black, every day at four, and never from a bag\n"
+TEA = "- [x] likes tea, black, every day at four, and never from a bag\n"
+MEMORY = f"# Memory\n\n## Log\n\n{VAN}- Buy tape\n- [x] Oil\n\n## User\n\n{TEA}"
 ARCHIVE = "memory/archive/completed.md"
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reverie.composition import BODY_LIMIT, TEXT_LIMIT, compose, tokens, write
-from reverie_hookspecs import ReverieError, Section, WriteRefused
+from reverie_hookspecs import PluginError, ReverieError, Section, WriteRefused
 
 OPERATED = [("agents", "AGENTS.md"), ("identity", "IDENTITY.md"), ("soul", "SOUL.md"), ("heartbeat", "HEARTBEAT.md")]
 
@@ -73,6 +73,12 @@ def test_line_ends_and_a_mark_of_the_source_are_normal_in_the_text() -> None:
 def test_the_same_sections_make_the_same_text(bodies: list[str]) -> None:
     sections = [Section(f"s{at}", body) for at, body in enumerate(bodies)]
     assert compose(sections) == compose(sections)
+
+
+@pytest.mark.parametrize("section", [Section("a", None), Section("a", "", title=7), Section("a", b"x")])  # type: ignore[arg-type]
+def test_a_section_that_is_no_text_is_told(section: Section) -> None:
+    with pytest.raises(PluginError, match=r"section 'a' is .* and no text"):
+        compose([section])
 
 
 # Trust

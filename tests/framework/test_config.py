@@ -140,7 +140,7 @@ def test_every_documented_key_has_a_reader() -> None:
 def test_a_workspace_without_configuration_gets_every_default(tmp_path: Path) -> None:
     config = Config.load(None, tmp_path, {})
     assert (config.agents, config.skipped, config.remarks, config.file, config.timezone) == ((), (), (), None, "UTC")
-    assert dict(config.settings(None)._blocks) == {block: block() for block in DOCUMENTED}
+    assert {block: config.settings(None)[block] for block in DOCUMENTED} == {block: block() for block in DOCUMENTED}
     assert {each.path: each.value for each in config.effective()} == {
         path: value for path, value in DEFAULTS.items() if path not in ENTRY
     }

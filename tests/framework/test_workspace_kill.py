@@ -389,7 +389,7 @@ def test_blocks_left_by_a_kill_are_not_archived_again_though_their_file_was_edit
     killed = (root for root, end in fates("after", freshly(tmp_path, OLD), commit) if end == "killed")
     root = next(root for root in killed if BLOCK in text(root, ARCHIVE))
     assert text(root, "MEMORY.md") == MEMORY
-    append_line(root)
+    edit_in_place(root)
     said = safe(root).repair()
     assert [line for line in said if "they stay archived" in line], said
     assert text(root, ARCHIVE).count(BLOCK) == 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import frozen
 
 from reverie.hygiene import DASHES, Clean, cleanse, delimiter, single_line, visible
+from reverie_hookspecs import PluginError
 
 from .output import Written as Written, write as write
 
@@ -63,11 +64,11 @@ class Composed:
 
 
 def compose(sections: Sequence[Section]) -> Composed:
-    """The text of these sections, in this order, and what became of each."""
+    """The text of these sections, in this order, and what became of each; PluginError for one that is no text."""
     text = ""
     parts: list[Part] = []
     full = False
-    for section in sections:
+    for section in map(checked, sections):
         head = ("\n\n" if text else "") + delimiter(title_of(section))
         room = TEXT_LIMIT - len(text) - len(head) - 1
         full = full or room < 0
@@ -77,6 +78,18 @@ def compose(sections: Sequence[Section]) -> Composed:
         parts.append(part)
     ending = "\n\n" + end_of_text(parts) if full else ""
     return Composed(text + ending + "\n", tuple(parts))
+
+
+def checked(section: Section) -> Section:
+    """The section, if what it shows is text."""
+    for field in ("name", "title", "file", "body"):
+        value = getattr(section, field)
+        if not isinstance(value, str):
+            raise PluginError(
+                f"the {field} of section {section.name!r} is {type(value).__name__} and no text; mend the plugin that "
+                "offers it, or switch it off in config.json"
+            )
+    return section
 
 
 def shown(section: Section, limit: int) -> tuple[str, Part]:

@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .configuration import Config as Config
     from .effective import Effective as Effective
-    from .entry import AgentEntry as AgentEntry
-    from .entry import Skipped as Skipped
-    from .migration import Migrated as Migrated
-    from .migration import Migration as Migration
-    from .migration import migrate as migrate
-    from .migration import migrated as migrated
-    from .place import home as home
-    from .place import locate as locate
+    from .entry import AgentEntry as AgentEntry, Skipped as Skipped
+    from .migration import Migrated as Migrated, Migration as Migration, migrate as migrate, migrated as migrated
+    from .place import home as home, locate as locate
     from .remark import Remark as Remark
-    from .template import template as template
-    from .template import write_template as write_template
+    from .template import template as template, write_template as write_template
 
 ROOMS: Final = {
     "configuration": ("Config",),

@@ -5,38 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from reverie_hookspecs.blocks import DOCUMENTED
-from reverie_hookspecs.errors import ConfigError, UnknownAgent
+from reverie_hookspecs.errors import UnknownAgent
 from reverie_hookspecs.settings import Block, Settings
 
-from .document import Document, Tree, joined, load_bytes, parse
-from .entry import AgentEntry, Skipped, admit, doubled, identified
-from .expansion import expand, expand_sections
 from .outline import CLOCK, outline_of
-from .remark import Remark, folded, nearest, printable, shown, suggestion
-from .review import adjusted, review
+from .remark import Remark, printable, suggestion
 from .value import Blocks, Levels, resolve
-from .version import KEY, Version, modernised, version_of
 
 if TYPE_CHECKING:
+    from .document import Tree
     from .effective import Effective
+    from .entry import AgentEntry, Skipped
+    from .version import Version
+    from .written import Source
 
 Claims = tuple[type[Block], ...]
-OUTERMOST = ("agents", "gateway", "plugins", KEY)
-
-
-class Source(NamedTuple):
-    """What was read, before anybody claimed a section of it."""
-
-    file: Path
-    home: Path
-    environ: Mapping[str, str]
-    tree: Tree
-    remarks: tuple[Remark, ...]
 
 
 @frozen(eq=False, slots=False)
@@ -53,22 +40,25 @@ class Config:
     skipped: tuple[Skipped, ...] = ()
     plugins: Mapping[str, bool | str] = field(factory=dict)
     version: Version | None = None
-    blocks: Claims = DOCUMENTED
+    blocks: Claims = ()
     gateway: Tree = field(factory=dict, repr=False)
     _source: Source | None = field(default=None, repr=False)
 
     @classmethod
     def load(
-        cls, file: Path | None, home: Path, environ: Mapping[str, str], blocks: Iterable[type[Block]] = DOCUMENTED
+        cls, file: Path | None, home: Path, environ: Mapping[str, str], blocks: Iterable[type[Block]] | None = None
     ) -> Config:
-        """The configuration in a file; ConfigError, with every problem found, for one that cannot be used."""
-        claims = tuple(dict.fromkeys(blocks))
+        """The configuration in a file; ConfigError, with every problem found, for one that cannot be used.
+
+        ``blocks`` are the sections that are owned; without them those that reverie documents.
+        """
         if file is None:
-            return cls(None, home, blocks=claims)
+            return cls(None, home, blocks=tuple(blocks or ()))
         file = file.absolute()
-        document = parse(load_bytes(file), file)
-        with_age, remarks = modernised(document.tree)
-        return made(Source(file, home, environ, with_age, (*_repeated(document), *remarks)), claims)
+        claims = tuple(dict.fromkeys(documented() if blocks is None else blocks))
+        from .written import made, opened
+
+        return made(opened(file, home, environ), claims)
 
     def claimed_by(self, blocks: Iterable[type[Block]]) -> Config:
         """The same configuration, with the sections of these blocks owned too.
@@ -78,7 +68,11 @@ class Config:
         claims = tuple(dict.fromkeys((*self.blocks, *blocks)))
         if claims == self.blocks:
             return self
-        return made(self._source, claims) if self._source else evolve(self, blocks=claims)
+        if self._source is None:
+            return evolve(self, blocks=claims)
+        from .written import made
+
+        return made(self._source, claims)
 
     @property
     def timezone(self) -> str:
@@ -98,8 +92,8 @@ class Config:
         """Every setting of an agent, or of the gateway, with the level it comes from."""
         from .effective import effective
 
-        levels = self._levels(agent)
-        return list(effective(outline_of(self.blocks), Blocks(self.blocks, levels), levels, agent=agent is not None))
+        levels, claims = self._levels(agent), tuple(dict.fromkeys((*documented(), *self.blocks)))
+        return list(effective(outline_of(claims), Blocks(claims, levels), levels, agent=agent is not None))
 
     def _levels(self, agent: str | None) -> Levels:
         if agent is None:
@@ -112,6 +106,9 @@ class Config:
     def _remarks(self) -> Iterator[Remark]:
         if self._source is None:
             return
+        from .entry import identified
+        from .review import adjusted, review
+
         yield from self._source.remarks
         outline, gateway = outline_of(self.blocks), Levels({}, self.gateway)
         yield from review(outline, gateway, "gateway", "gateway", self._source.tree["gateway"])
@@ -121,72 +118,6 @@ class Config:
             levels, where = self._levels(entry.id), f"agents[{entry.id}]"
             yield from review(outline, levels, "agent", where, written[entry.id])
             yield from adjusted(self.blocks, levels, "agent", where)
-
-
-def made(source: Source, claims: Claims) -> Config:
-    """The configuration some blocks make of what was read."""
-    try:
-        return _made(source, claims)
-    except RecursionError:
-        raise ConfigError([f"{source.file} is nested too deeply to be a configuration; take that out"]) from None
-
-
-def _made(source: Source, claims: Claims) -> Config:
-    gateway, gateway_problems = gateway_of(source, claims)
-    plugins, plugin_problems = plugins_of(source)
-    agents, skipped, agent_problems = agents_of(source, claims)
-    if problems := [*gateway_problems, *plugin_problems, *agent_problems]:
-        raise ConfigError([f"{source.file}: {problem}" for problem in problems])
-    version = _version(source.tree)
-    return Config(source.file, source.home, agents, skipped, plugins, version, claims, gateway, source)
-
-
-def gateway_of(source: Source, claims: Claims) -> tuple[Tree, list[str]]:
-    """The gateway's tree, and what forbids to use it."""
-    gateway = source.tree.get("gateway")
-    if not isinstance(gateway, dict):
-        return {}, [missing(source.tree, "gateway", 'object; add "gateway": {}')]
-    return expand_sections(gateway, outline_of(claims).names("", "gateway"), source.environ, "gateway")
-
-
-def plugins_of(source: Source) -> tuple[dict[str, bool | str], list[str]]:
-    """What the deployment selects, slot by slot, and what forbids to use it; null is not set."""
-    unset: list[str] = []
-    stated = expand(source.tree.get("plugins"), source.environ, "plugins", unset)
-    if stated is None:
-        return {}, []
-    if not isinstance(stated, dict):
-        return {}, [f"plugins: {shown(stated)} is not an object; write slots and true, false or a plugin's name"]
-    wrong = {slot: choice for slot, choice in stated.items() if not isinstance(choice, bool | str | None)}
-    unset += [
-        f"{joined('plugins', slot)}: {shown(choice)} is no choice; write true, false or the name of a plugin"
-        for slot, choice in wrong.items()
-    ]
-    return {slot: choice for slot, choice in stated.items() if choice is not None and slot not in wrong}, unset
-
-
-def agents_of(source: Source, claims: Claims) -> tuple[tuple[AgentEntry, ...], tuple[Skipped, ...], list[str]]:
-    """The agents that may be used, those that may not, and what forbids to use any."""
-    entries = source.tree.get("agents")
-    if not isinstance(entries, list):
-        return (), (), [missing(source.tree, "agents", 'array; add "agents": [{"id": "NAME"}]')]
-    if twins := doubled(entries):
-        return (), (), [f'agents: several entries have the id "{name}"; give each its own' for name in twins]
-    outline, folder = outline_of(claims), source.file.parent
-    admitted = [admit(entry, at, outline, source.home, folder, source.environ) for at, entry in enumerate(entries)]
-    agents = tuple(each for each in admitted if isinstance(each, AgentEntry))
-    skipped = tuple(each for each in admitted if isinstance(each, Skipped))
-    if agents:
-        return agents, skipped, []
-    return (), skipped, ['agents: no agent can be used; add one, such as {"id": "NAME"}', *map(str, skipped)]
-
-
-def missing(tree: Tree, name: str, what: str) -> str:
-    """The problem that a part is not there, or is something else, or is spelt another way."""
-    if tree.get(name) is not None:
-        return f"{name}: {shown(tree[name])} is no {what}"
-    near = nearest(name, tree)
-    return f'there is no "{name}" {what}' + (f'; is "{printable(near)}" meant?' if near and near != name else "")
 
 
 def unknown(agent: str, config: Config) -> UnknownAgent:
@@ -199,16 +130,8 @@ def unknown(agent: str, config: Config) -> UnknownAgent:
     return UnknownAgent(f'no configured agent is called "{printable(agent)}"{hint}')
 
 
-def _repeated(document: Document) -> Iterator[Remark]:
-    for path in document.repeated:
-        yield Remark(path, "stands twice in one object; the last one counts")
-    for name in document.tree:
-        if name not in OUTERMOST and folded(name) in map(folded, OUTERMOST):
-            yield Remark(printable(name), f'is not read; did you mean "{nearest(name, OUTERMOST)}"?')
+def documented() -> Claims:
+    """The sections that reverie documents; loading them all takes longer than composing needs."""
+    from reverie_hookspecs.blocks.documented import DOCUMENTED
 
-
-def _version(tree: Tree) -> Version | None:
-    try:
-        return version_of(tree)
-    except ValueError:
-        return None
+    return DOCUMENTED

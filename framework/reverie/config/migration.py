@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from attrs import evolve, frozen
 
-from reverie_hookspecs.blocks import DOCUMENTED
+from reverie_hookspecs.blocks.documented import DOCUMENTED
 
 from .document import BOM, Document, Tree, load_bytes, parse, refuse
 from .outline import TIMEZONE, Key, outline_of, section

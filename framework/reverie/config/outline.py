@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import attrs
 
 from reverie_hookspecs.errors import PluginError
 from reverie_hookspecs.settings import LEVELS, READER, ZONE, Block, Level, Reader, time_zone
 
-from .document import Tree
+if TYPE_CHECKING:
+    from .document import Tree
+
 
 TIMEZONE: Final = "timezone"
 """The key of ``gateway`` that every time zone falls to; no block owns it."""

@@ -304,6 +304,7 @@ def search(end: str, line: str, start: int) -> int:
 
 
 def prefix_end(line: str) -> int:
+    """Where the text of a line begins, behind bullets, numbers and quotes."""
     found = PREFIX.match(line)
     return found.end() if found else 0
 

@@ -1,4 +1,4 @@
-"""Entries: a bullet with its continuation lines, or an h3-h6 heading with what follows up to a blank line or heading."""
+"""Entries: a bullet with its continuation lines, or an h3-h6 heading with what follows up to a blank line or one."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def body_start(text: str) -> int:
     return closing.end() if closing else 0
 
 
-def read(text: str) -> FrontMatter:
+def read_front_matter(text: str) -> FrontMatter:
     """The front matter of a note; keys that are no strings are left out."""
     end = body_start(text)
     if not end:

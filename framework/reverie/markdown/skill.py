@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .front_matter import read
+from .front_matter import read_front_matter
 
 
 class Skill(NamedTuple):
-    """One skill; ``error`` says why nothing is known of it but its folder's name. ``body`` is the offset of its text."""
+    """One skill; ``body`` is the offset of its text, ``error`` says why only its folder's name is known."""
 
     name: str
     description: str = ""
@@ -26,7 +26,7 @@ def read_skill(text: str, folder: str) -> Skill:
     >>> read_skill("---\ndescription: Bake\nuser-invocable: false\n---\nText", "bake")[:3]
     ('bake', 'Bake', False)
     """
-    front = read(text)
+    front = read_front_matter(text)
     metadata = front.data.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     return Skill(

@@ -64,7 +64,7 @@ def lead_in(file: Snapshot, heading: str) -> bytes:
 def grouped(moved: Iterable[Moved]) -> dict[str, tuple[str, list[bytes]]]:
     """Archive -> its heading, and the blocks that go there, in order."""
     groups: dict[str, tuple[str, list[bytes]]] = {}
-    for block in moved:
+    for block in (block for block in moved if block.text):
         heading, texts = groups.get(block.to, ("", []))
         texts.append(encoded(block.text))
         groups[block.to] = (heading or block.heading, texts)

@@ -137,6 +137,8 @@ class Folder:
     def append(self, path: str, text: str, run: Run, *, heading: str = "") -> None:
         """Add text at the end of a file, on a line of its own; a new file begins with ``heading``."""
         self._writable(path)
+        if not text:
+            return
         with self.writing() as pen, explained(path):
             pen.append(path, text, run, heading)
 

@@ -219,10 +219,14 @@ def _settled(pen: Pen, write: Write) -> Write:
 
 
 def _backed_out(pen: Pen, writes: Sequence[Write]) -> str:
-    """Take a killed write back; blocks stay in the archive if the file they were to leave is another by now."""
+    """Take a killed write back.
+
+    Blocks stay in the archive if the file they were to leave was rewritten since: somebody may have seen them there,
+    and cut them himself.
+    """
     main = writes[-1]
     now = content(pen.disk, pen.at(main.path))
-    if len(writes) > 1 and (ABSENT if now is None else digest(now)) != main.before:
+    if len(writes) > 1 and not (main.before == ABSENT if now is None else main.began(now)):
         left = [block for write in writes[:-1] for block in _left(pen, write)]
         pen.backups.drop(main.backup)
         pen.journal.close(writes, "left", reason="the run was killed", left=left)
@@ -239,6 +243,8 @@ def _left(pen: Pen, write: Write) -> list[Block]:
         clear(pen.disk, at)
         pen.tidy(write.made)
     data = content(pen.disk, pen.at(write.path)) or b""
+    if span(data, write).state == "absent":
+        return []
     return [(write.path, digest(block)) for block in write.given() if block in data]
 
 

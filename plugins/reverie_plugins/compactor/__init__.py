@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 NAME: Final = "compactor"
 HEADING: Final = "# Completed\n\n"
+MOST_NAMED: Final = 20
+"""Entries that one line of the diary names."""
 
 
 @define(eq=False)
@@ -91,5 +93,15 @@ def accounted(dream: Dream, made: Plan, source: str, archive: str) -> Dream:
     told = f"moved {count} finished {'entry' if count == 1 else 'entries'} from {source} to {archive}"
     dream = evolve(dream, moved=(*dream.moved, *moves), changed=(*dream.changed, source, archive)).note(NAME, told)
     if made.unshared:
-        dream = dream.note(NAME, f"no line is left of: {'; '.join(made.unshared)}")
+        dream = dream.note(NAME, f"no line is left of: {named(made.unshared)}")
     return dream
+
+
+def named(labels: tuple[str, ...]) -> str:
+    """Some by name, the rest by number.
+
+    >>> named(("a", "b"))
+    'a; b'
+    """
+    rest = len(labels) - MOST_NAMED
+    return "; ".join(labels[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -81,7 +81,7 @@ NOT_UNSPACED: Final = "不是 | 不 | 非 | ではなく | 아니 | ไม่ใ
 BEFORE: Final = """
 not? | never | cannot | without | un | non | (?:is|are|was|do|does|did|wo|ca|has|have)n['’]t | be | if | when | once
 whenever | until | till | unless | before | almost | nearly | mostly | partly | partially | half | should | must | will
-would | shall | may | might | as | than | after being | reopened after | não | nao | nunca | nem | quando | se | até | no
+would | shall | may | might | as | than | after being | reopened after | não | nao | nunca | nem | quando | se | até
 cuando | hasta | pas | jamais | quand | si | nicht | nie | wenn | bis | fast | не | если | когда | chưa | không | khi
 ولم | لم | ليس
 """

@@ -1,0 +1,218 @@
+"""The journal: intents, outcomes, and whatever else a file of lines may hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from reverie.journal import Journal, Write, digest, parsed
+from reverie.workspace.disk import Disk
+from reverie_hookspecs import Unreadable
+
+OLD, NEW = b"old text\n", b"old text\nand more\n"
+
+
+def a_write(
+    key: str = "aa", run: str = "x-1", path: str = "MEMORY.md", number: int = 0, of: int = 1, **rest: Any
+) -> Write:
+    return Write(key, run, path, "replace", digest(OLD), digest(NEW), len(OLD), len(NEW), number=number, of=of, **rest)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(str(tmp_path / "journal.jsonl"), Disk())
+
+
+def again(journal: Journal) -> Journal:
+    return Journal(journal.path, Disk())
+
+
+def add(journal: Journal, text: bytes) -> None:
+    with Path(journal.path).open("ab") as file:
+        file.write(text)
+
+
+def test_a_write_is_read_back_as_it_was_once_it_is_closed(journal: Journal) -> None:
+    write = a_write(
+        backup="b.bak", mode=0o644, made=("memory",), text="caf\udce9", blocks=(4,), to="x.md", root="/vault"
+    )
+    journal.intend([write])
+    assert journal.writes("x-1") == []
+    journal.close([write], "written")
+    assert again(journal).writes("x-1") == [write]
+    assert again(journal).writes("x-2") == []
+    assert write.data == b"caf\xe9"
+
+
+def test_every_write_is_a_line_with_run_root_path_and_hashes(journal: Journal) -> None:
+    journal.intend([a_write(number=0, of=2), a_write(path="a.md", number=1, of=2)])
+    lines = [json.loads(line) for line in Path(journal.path).read_text().splitlines()]
+    assert [line["path"] for line in lines] == ["MEMORY.md", "a.md"]
+    for line in lines:
+        assert line.keys() >= {"run", "root", "path", "op", "before", "after", "size", "length"}
+
+
+def test_an_outcome_tells_how_writes_came_out(journal: Journal) -> None:
+    write = a_write()
+    other = a_write(backup="late.bak")
+    journal.intend([write])
+    journal.close([other], "written")
+    assert again(journal).writes("x-1") == [other]
+
+
+@pytest.mark.parametrize("outcome", ["withdrawn", "left"])
+def test_what_was_taken_back_is_no_write_of_the_run(journal: Journal, outcome: Any) -> None:
+    journal.intend([a_write()])
+    journal.close([a_write()], outcome)
+    assert again(journal).writes("x-1") == []
+    assert again(journal).open_intents() == []
+
+
+def test_intents_without_an_outcome_are_open(journal: Journal) -> None:
+    both = [a_write("aa", number=0, of=2), a_write("aa", path="b.md", number=1, of=2)]
+    journal.intend(both)
+    journal.intend([a_write("bb", run="x-2")])
+    journal.close([a_write("bb", run="x-2")], "written")
+    for reader in (journal, again(journal)):
+        assert [list(batch.writes) for batch in reader.open_intents()] == [both]
+    again(journal).close(both, "withdrawn")
+    assert journal.open_intents() == [], "another process closed it"
+
+
+def test_a_written_batch_whose_old_file_is_still_open_elsewhere_stays_until_it_is_closed_again(
+    journal: Journal,
+) -> None:
+    write, grown = a_write(), a_write(backup="b")
+    journal.intend([write])
+    journal.close([grown], "written", lingering=True)
+    [batch] = again(journal).open_intents()
+    assert batch.written
+    assert batch.writes == (grown,)
+    assert again(journal).writes("x-1") == [grown]
+    journal.close([grown], "written")
+    assert again(journal).open_intents() == []
+    assert again(journal).writes("x-1") == [grown]
+
+
+def test_blocks_left_in_an_archive_count_until_they_are_used(journal: Journal) -> None:
+    block = ("memory/archive/x.md", digest(b"- a\n"))
+    journal.intend([a_write()])
+    journal.close([a_write()], "left", left=[block, block])
+    reader = again(journal)
+    reader.scan()
+    assert reader.left() == {block: 2}
+    journal.intend([a_write("bb")])
+    journal.close([a_write("bb")], "written", reused=[block])
+    reader.scan()
+    assert reader.left() == {block: 1}
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\n",
+        b"not json\n",
+        b"{}\n",
+        b"[]\n",
+        b"\xff\xfe\0\n",
+        b'{"do":"intent","id":"aa"}\n',
+        b'{"do":"intent","id":"aa",\n',
+        b'{"do":"intent","id":"cc","run":"x-1"}\n',
+        b'{"do":"outcome","id":"zz","run":"x-1","outcome":"written"}\n',
+    ],
+)
+def test_a_torn_or_foreign_line_is_passed_over(journal: Journal, garbage: bytes) -> None:
+    add(journal, garbage)
+    journal.intend([a_write("bb")])
+    add(journal, garbage)
+    journal.close([a_write("bb")], "written")
+    add(journal, garbage)
+    reader = again(journal)
+    assert reader.writes("x-1") == [a_write("bb")]
+    assert all(batch.writes[0].id != "bb" for batch in reader.open_intents())
+
+
+def test_lines_that_are_none_are_counted(journal: Journal) -> None:
+    journal.intend([a_write()])
+    add(journal, b"garbage\n{\n")
+    journal.close([a_write()], "written")
+    reader = again(journal)
+    reader.writes("another")
+    assert reader.skipped == 2
+    reader.writes("x-1")
+    assert reader.skipped == 2
+
+
+def test_a_torn_last_line_gets_a_newline_before_the_next(journal: Journal) -> None:
+    add(journal, b'{"do":"intent","id":"aa","ru')
+    fresh = again(journal)
+    fresh.scan()
+    fresh.intend([a_write("bb")])
+    fresh.close([a_write("bb")], "written")
+    assert again(journal).writes("x-1") == [a_write("bb")]
+    assert Path(journal.path).read_bytes().startswith(b'{"do":"intent","id":"aa","ru\n{')
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_line_or_none(line: bytes) -> None:
+    assert parsed(line) is None
+
+
+@settings(max_examples=30)
+@given(st.lists(st.binary(max_size=20), max_size=4))
+def test_any_garbage_between_leaves_the_writes_readable(tmp_path_factory: Any, lines: list[bytes]) -> None:
+    journal = Journal(str(tmp_path_factory.mktemp("j") / "journal.jsonl"), Disk())
+    for number, line in enumerate(lines):
+        add(journal, line.replace(b"\n", b"") + b"\n")
+        journal.intend([a_write(f"{number}")])
+        journal.close([a_write(f"{number}")], "written")
+    assert [write.id for write in again(journal).writes("x-1")] == [f"{n}" for n in range(len(lines))]
+    assert again(journal).open_intents() == []
+
+
+def test_a_large_journal_is_read_in_pieces(journal: Journal) -> None:
+    whole = b"".join(
+        b'{"do":"intent","id":"%x","run":"y","root":".","path":"a","op":"append","text":"%s"}\n'
+        b'{"do":"outcome","id":"%x","run":"y","outcome":"written"}\n' % (n, b"x" * (n * 3), n)
+        for n in range(1, 2000)
+    )
+    add(journal, whole)
+    journal.intend([a_write("abc")])
+    assert [batch.writes for batch in again(journal).open_intents()] == [(a_write("abc"),)]
+    journal.close([a_write("abc")], "written")
+    reader = again(journal)
+    assert reader.writes("x-1") == [a_write("abc")]
+    assert reader.skipped == 0
+    assert len(whole) > 5 << 20
+
+
+def test_a_journal_that_was_rewritten_is_read_anew(journal: Journal) -> None:
+    journal.intend([a_write()])
+    journal.scan()
+    Path(journal.path).with_suffix(".new").write_bytes(b"")
+    Path(journal.path).with_suffix(".new").replace(journal.path)
+    assert journal.open_intents() == []
+
+
+def test_a_journal_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    (tmp_path / "real").touch()
+    (tmp_path / "journal.jsonl").symlink_to(tmp_path / "real")
+    with pytest.raises(Unreadable, match="cannot be read"):
+        Journal(str(tmp_path / "journal.jsonl"), Disk()).writes("x-1")
+
+
+def test_a_write_knows_its_two_ends_by_their_beginning() -> None:
+    write = a_write()
+    assert write.began(OLD + b"theirs")
+    assert write.became(NEW + b"theirs")
+    assert not write.became(OLD)
+    assert not a_write().began(b"")
+
+
+def test_blocks_are_told_from_what_leads_them_in() -> None:
+    write = Write("a", "r", "p", "append", text="# H\n\n- a\n- b\n", blocks=(4, 4))
+    assert write.given() == [b"- a\n", b"- b\n"]
