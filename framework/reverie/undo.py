@@ -13,8 +13,9 @@ from attrs import frozen
 from reverie_hookspecs import ABSENT, NotFound, Refused, Run, Snapshot, StaleSnapshot
 
 from .journal import Write, digest
-from .workspace import Change, Folder
+from .workspace import Folder
 from .workspace.backup import KEPT
+from .workspace.change import Change
 from .workspace.folder import explained
 from .workspace.pen import Pen
 from .workspace.reading import judged

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from reverie.config import Config
 from reverie.config.outline import keys_of

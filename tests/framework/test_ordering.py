@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reverie.ordering import arrange, by_name
 from reverie_hookspecs import OrderError, Stage

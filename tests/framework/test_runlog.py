@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reverie.runlog import RunLog, new_run, taken_back
 from reverie_hookspecs import NotFound, Refused

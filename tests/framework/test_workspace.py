@@ -246,6 +246,22 @@ class TestConfinement:
         assert (tmp_path / "outside/t.md").read_text() == "theirs"
         assert (root / "real.md").read_text() == "x"
 
+    @pytest.mark.parametrize("name", [".dreaming", ".dreaming/backups"])
+    def test_records_are_not_kept_behind_a_link(self, root: Path, files: Folder, tmp_path: Path, name: str) -> None:
+        (tmp_path / "outside").mkdir()
+        (root / "a.md").write_text("x")
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).symlink_to(tmp_path / "outside")
+        with pytest.raises(Refused, match="no folder of its own"):
+            commit(files, "a.md", "y", a_run())
+        if name == ".dreaming":
+            with pytest.raises(Refused, match="no folder of its own"):
+                files.record("DREAMS.md", "x")
+            with pytest.raises(Refused, match="no folder of its own"), files.lock():
+                pass
+        assert (root / "a.md").read_text() == "x"
+        assert list((tmp_path / "outside").iterdir()) == []
+
     def test_the_journal_the_locks_and_the_backups_are_written_by_nobody_else(self, files: Folder) -> None:
         for name in ("journal.jsonl", "lock", "write-lock", "backups/x.bak"):
             with pytest.raises(Refused, match="own records"):

@@ -456,3 +456,85 @@ def test_errors_are_told_with_what_to_do(tmp_path: Path) -> None:
     root = workspace(tmp_path / "w")
     with pytest.raises(ReverieError, match=r"MEMORY\.md was not written: .* free some space"):
         commit(Folder.at(root, disk=Fate(12, "ENOSPC")), 1)
+
+
+class NoExchange(Fate):
+    """A system that cannot exchange two names, nor tell who has a file open."""
+
+    def call(self, operation: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if operation.__name__ in ("_rename", "fcntl"):
+            raise OSError(errno.ENOSYS, "not here")
+        return super().call(operation, *args, **kwargs)
+
+
+class NoLinks(NoExchange):
+    """A file system without hard links, besides."""
+
+    def call(self, operation: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if operation is os.link:
+            raise OSError(errno.EPERM, "not here")
+        return super().call(operation, *args, **kwargs)
+
+
+@pytest.mark.parametrize("how", ["before", "after", "half"])
+@pytest.mark.parametrize("kind", [NoExchange, NoLinks])
+def test_lesser_systems_keep_old_or_new_too(tmp_path: Path, kind: type[Fate], how: str) -> None:
+    for act in (commit, remove, rename, create):
+        fresh = freshly(tmp_path / act.__name__)
+        (tmp_path / act.__name__).mkdir()
+        old, reference = tree(fresh()), fresh()
+        act(Folder.at(reference, disk=kind()), 2)
+        new = tree(reference)
+        for at in itertools.count(1):
+            root, disk = fresh(), kind(at, how)
+            with suppress(Death):
+                act(Folder.at(root, disk=disk), 2)
+            if disk.count < at:
+                break
+            Folder.at(root, disk=kind()).repair()
+            assert tree(root) in (old, new)
+            assert clean(safe(root))
+
+
+@pytest.mark.parametrize("meddle", MEDDLING)
+def test_a_system_that_cannot_exchange_names_loses_nothing_written_before_the_last_compare(
+    tmp_path: Path, meddle: Callable[[Path], None]
+) -> None:
+    for when in itertools.count(1):
+        root = workspace(tmp_path / str(when), None)
+        disk = NoExchange(when=when, meddle=lambda root=root: meddle(root))  # type: ignore[misc]
+        assert commit(Folder.at(root, disk=disk), 1) == "written"
+        if not disk.meddled:
+            return
+        blind = meddle is save_atomically and everything(root).count("- foreign\n") == 0
+        assert blind or everything(root).count("- foreign\n") == 1
+        assert text(root, ARCHIVE).count(BLOCK) == 1
+        assert clean(safe(root))
+
+
+def test_what_is_written_to_a_replaced_file_through_an_old_handle_is_carried_over_later(tmp_path: Path) -> None:
+    root = workspace(tmp_path / "w")
+    files = Folder.at(root)
+    with (root / "MEMORY.md").open("a") as held:
+        assert commit(files, 1) == "written"
+        assert len(list(root.glob(".reverie-*.old"))) == 1
+        print("- late", file=held, flush=True)
+        files.append("USER.md", "- other\n", a_run(2))
+        assert text(root, "MEMORY.md") == f"{CUT}- late\n"
+        print("- late", file=held, flush=True)
+    files.repair()
+    assert text(root, "MEMORY.md") == f"{CUT}- late\n- late\n"
+    assert clean(files)
+    with pytest.raises(Refused, match="changed since"):
+        undo(files, "x-1", a_run(3))
+
+
+def test_a_replaced_file_rewritten_through_an_old_handle_is_kept_among_the_pre_images(tmp_path: Path) -> None:
+    root = workspace(tmp_path / "w")
+    with (root / "MEMORY.md").open("r+") as held:
+        assert commit(Folder.at(root), 1) == "written"
+        held.write("theirs")
+    Folder.at(root).repair()
+    assert text(root, "MEMORY.md") == CUT
+    assert any("theirs" in file.read_text() for file in (root / ".dreaming/backups").iterdir())
+    assert clean(safe(root))

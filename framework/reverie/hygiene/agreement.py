@@ -22,7 +22,7 @@ HARMLESS: Final = re.compile(
 """Links, boxes and tags that end before any backtick, one of ours to come included."""
 BOUNDS: Final = tuple(
     (re.compile(opener), re.compile(end))
-    for opener, end in ((r"\[", r"\]"), (r"\]\(", r"\)"), (r"~(?=[^\s~])", r"(?<=[^\s~])~"), (r"<[A-Za-z/!?]", ">"))
+    for opener, end in ((r"\[", r"\]"), (r"\]\(", r"\)"), (r"~(?=[^\s~])", r"(?<=[^\s~])~"), (r"<(?! )", ">"))
 )
 """What begins something, and what ends it inside a code span, to a reader that looks for the end first."""
 STRESS: Final = (

@@ -13,7 +13,8 @@ from typing import Final
 from .backtick import LOOSE, SIGN, STRICT, Scan, Span, free_ticks, scan, target, tick_lengths
 from .block import Line
 
-ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`()\[\]\\*|]*/\Z")
+ADDRESS: Final = re.compile(r"https?://(?:[^\s<>\"'`()\[\]\\*|@~_]|(?<=/)@|(?<=[^\W_])_(?=[^\W_]))*/\Z")
+"""The beginning of a web address up to the name of a person in its path."""
 LOOK_BACK: Final = 300
 WORD: Final = r"(?:[^\W\d_]|[@(\"'/.,;?!$%&\\]|`(?!``+[^`]*$))"
 FIRST: Final = re.compile(" {0,3}" + WORD)
@@ -111,10 +112,10 @@ def targets(text: str, code: list[Span], path: str) -> Iterator[Span]:
 def imports(text: str, start: int, sign: int, last: int) -> bool:
     """Whether a sign may begin an import: it is neither in an e-mail address nor in the path of a web address."""
     before = text[start - 1 : start]
-    if start < sign or not before:
+    if start < sign or not before or text.startswith("@@", sign):
         return True
     if before.isalnum():
-        return text.startswith("@@", sign) or (last >= 0 and not re.search(r"\s", text[last:sign]))
+        return last >= 0 and not re.search(r"\s", text[last:sign])
     return not (before == "/" and ADDRESS.search(text, max(0, sign - LOOK_BACK), sign))
 
 

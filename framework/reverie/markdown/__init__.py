@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from .block import Block as Block, blocks as blocks
     from .entry import Entry as Entry, entries as entries, entry_hash as entry_hash
     from .front_matter import (
         FrontMatter as FrontMatter,
@@ -32,16 +33,15 @@ if TYPE_CHECKING:
         split as split,
         unified as unified,
     )
-    from .scan import Block as Block, scan as scan
     from .skill import Skill as Skill, read_skill as read_skill
     from .slug import is_slug as is_slug, tidied as tidied
 
 ROOMS: Final = {
+    "block": ("Block", "blocks"),
     "entry": ("Entry", "entries", "entry_hash"),
     "front_matter": ("FrontMatter", "body_start", "read_front_matter"),
     "heading": ("Heading", "HeadingPath", "Span", "headings", "pinned", "pins", "sections"),
     "line": ("LineCount", "ending", "line_end", "newline", "split", "unified"),
-    "scan": ("Block", "scan"),
     "skill": ("Skill", "read_skill"),
     "slug": ("is_slug", "tidied"),
 }
@@ -58,6 +58,7 @@ __all__ = [
     "LineCount",
     "Skill",
     "Span",
+    "blocks",
     "body_start",
     "ending",
     "entries",
@@ -70,7 +71,6 @@ __all__ = [
     "pins",
     "read_front_matter",
     "read_skill",
-    "scan",
     "sections",
     "split",
     "tidied",

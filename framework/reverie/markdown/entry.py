@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Final, NamedTuple
 
+from .block import Block, Scanner
 from .front_matter import body_start
 from .heading import Heading, HeadingPath, pins, title
 from .line import unified
-from .scan import Block, Scanner
 
 _BREAK: Final = r"[-+*](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$)|>|[^\w\n]*$"
 """What ends a bullet although it is glued to it: another item, a quote, a line without a letter or digit."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from .block import Block, Scanner
 from .front_matter import body_start
 from .line import unified
-from .scan import Block, Scanner
 
 PINNED: Final = re.compile(r"[\W_]*(?:user|feedback|preferences?|profile)(?![^\W_])", re.IGNORECASE)
 _CLOSING: Final = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")

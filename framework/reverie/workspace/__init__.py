@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from .folder import Change as Change, Folder as Folder
+from .folder import Folder as Folder

@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from .disk import Disk
+from .place import solid
 from .swap import content
 
 logger = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ class Backups:
 
     def take(self, name: str, data: bytes, mode: int) -> None:
         """Keep a pre-image; on disk, and read back, when this returns."""
-        self.disk.mkdir(self.folder)
+        solid(self.disk, self.folder)
         self.disk.create(self.where(name), data, mode)
         self.disk.sync(self.folder)
         if self.disk.read(self.where(name)) != data:

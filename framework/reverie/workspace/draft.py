@@ -63,12 +63,13 @@ def lead_in(file: Snapshot, heading: str) -> bytes:
 
 def grouped(moved: Iterable[Moved]) -> dict[str, tuple[str, list[bytes]]]:
     """Archive -> its heading, and the blocks that go there, in order."""
-    groups: dict[str, tuple[str, list[bytes]]] = {}
-    for block in (block for block in moved if block.text):
-        heading, texts = groups.get(block.to, ("", []))
-        texts.append(encoded(block.text))
-        groups[block.to] = (heading or block.heading, texts)
-    return groups
+    headings: dict[str, str] = {}
+    texts: dict[str, list[bytes]] = {}
+    for block in moved:
+        if block.text:
+            headings[block.to] = headings.get(block.to) or block.heading
+            texts.setdefault(block.to, []).append(encoded(block.text))
+    return {to: (headings[to], blocks) for to, blocks in texts.items()}
 
 
 def sifted(archive: Snapshot, texts: Iterable[bytes], left: dict[Block, int]) -> tuple[list[bytes], list[Block]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from reverie.markdown import is_slug
 from reverie_hookspecs import Committed, Edit, Files, Refused, Run
 
 from .reading import readable
 
-SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-LONGEST: Final = 64
 DATED: Final = re.compile(r"[-*] (?:\[\d{4}-\d{2}-\d{2}\] )?")
 
 
@@ -19,7 +18,7 @@ def note(files: Files, folder: str, topic: str, text: str, run: Run) -> Committe
 
     Raises Refused for a topic that is no slug, for a link on the way, and for a text without content.
     """
-    if len(topic) > LONGEST or not SLUG.fullmatch(topic):
+    if not is_slug(topic):
         raise Refused(f"{topic!r} is no topic: use lower-case words joined by single dashes, 64 characters at most")
     single = " ".join(text.split())
     if not single:

@@ -9,16 +9,16 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from attrs import frozen
-
 from reverie_hookspecs import Committed, Decide, Edit, Refused, Run, Snapshot, StaleSnapshot, WriteRefused
 
 from . import reading
 from .disk import Disk
+from .place import solid, writable
 
 if TYPE_CHECKING:
     from reverie.journal import Journal
 
+    from .change import Change
     from .pen import Pen
 
 RECORDS: Final = ".dreaming"
@@ -36,16 +36,6 @@ HINTS: Final = {
     errno.EROFS: "make the file system writable",
     errno.ENAMETOOLONG: "take a shorter name",
 }
-
-
-@frozen
-class Change:
-    """What became of one file; ``root`` is ``.``, or the vault's folder."""
-
-    path: str
-    before: Snapshot
-    after: Snapshot
-    root: str = "."
 
 
 class Folder:
@@ -90,6 +80,7 @@ class Folder:
 
     def changes(self) -> list[Change]:
         """What a dry run would have changed, by path; nothing of a folder that is no overlay."""
+        from .change import Change
         from .overlay import Overlay
 
         if not isinstance(self.disk, Overlay):
@@ -184,7 +175,7 @@ class Folder:
         """Add text to a file of the records that is only read by people and programs; it is not journalled."""
         path = str(self.records / name)
         with explained(name):
-            self.disk.mkdirs(str(self.records))
+            solid(self.disk, str(self.records))
             look = self.disk.look(path)
             if look is None:
                 self.disk.unlink(f"{path}.new")
@@ -217,8 +208,8 @@ class Folder:
         guard = (self.records if own else self.root / ELSEWHERE) / "write-lock"
         with ExitStack() as stack:
             with explained(self._base):
-                self.disk.mkdirs(str(self.records))
-                self.disk.mkdirs(str(guard.parent))
+                for folder in (self.records, guard.parent):
+                    solid(self.disk, str(folder))
                 fd = stack.enter_context(self.disk.hold(str(guard), self.wait))
             if fd is None:
                 raise Refused(f"another write in {self._base} has been under way for {self.wait:g} s; try again")
@@ -240,8 +231,6 @@ class Folder:
 
     def _writable(self, path: str) -> Snapshot:
         """What a file holds that is about to be written; refused before anything is made for it."""
-        from .place import writable
-
         with explained(path):
             if not self._visible(path):
                 raise Refused(f"{path} belongs to reverie's own records and is written by nobody else; name another")

@@ -11,6 +11,7 @@ from pathlib import Path
 from reverie_hookspecs import Refused
 
 from .disk import Disk
+from .place import solid
 from .reading import reason
 
 
@@ -23,7 +24,7 @@ def lock(path: Path, wait: float = 0.0, disk: Disk | None = None) -> Iterator[No
     disk = disk or Disk()
     with ExitStack() as stack:
         try:
-            disk.mkdirs(str(path.parent))
+            solid(disk, str(path.parent))
             fd = stack.enter_context(disk.hold(str(path), wait))
         except OSError as error:
             raise Refused(f"the lock {path} cannot be had: {reason(error)}; see to that file first") from error

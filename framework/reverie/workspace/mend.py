@@ -96,9 +96,11 @@ def _withdraw(pen: Pen, batch: Sequence[Write], laid: Sequence[Write], reason: s
 def take_out(pen: Pen, write: Write) -> bool:
     """Take what an append added out of its file again; False if others keep writing there."""
     path, at = pen.at(write.path), spot(pen.root, write)
-    if write.before == ABSENT and standing(pen.disk, at, write) != "new":
+    if write.before == ABSENT:
+        made = standing(pen.disk, at, write) == "new"
         clear(pen.disk, at)
-        return True
+        if not made:
+            return True
     for _ in range(5):
         data = content(pen.disk, path)
         found = span(data, write)

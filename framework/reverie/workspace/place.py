@@ -55,3 +55,11 @@ def writable(disk: Disk, root: str, path: str) -> str:
             raise Refused(f"{path} is refused: it is no regular file; take it away, or name another")
         link = path
     raise Refused(f"{path} is refused: {link} is a link, and none is followed; put a real file or folder in its place")
+
+
+def solid(disk: Disk, folder: str) -> None:
+    """Have a folder of records, made if missing; Refused if it is a link, for what is kept there would go elsewhere."""
+    disk.mkdirs(folder)
+    look = disk.look(folder)
+    if look is None or look.kind != "folder":
+        raise Refused(f"{folder} is no folder of its own, so nothing is written; put a real folder in its place")

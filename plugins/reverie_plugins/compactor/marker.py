@@ -186,7 +186,7 @@ def unclear(seen: str, word: re.Match[str]) -> str:
         return "an adjective"
     others = STATUS.sub("", seen)
     apart = before.rstrip(" *_").endswith(("—", "–", ":", "-", "(", "：")) or not after.strip(" *_.")
-    shouted = others.isupper() and sum(character.isupper() for character in others) > 5
+    shouted = others.isupper() and sum(character.isupper() for character in others) > 4
     return "all in capitals" if shouted and not apart else ""
 
 
@@ -207,7 +207,8 @@ def standing(lead: Lead, heard: str, verdict: Verdict) -> str:
     lowered = heard.lower()
     if words(RULE_SHOUTED).search(heard) or said(RULE_SAID, RULE_UNSPACED).search(lowered):
         return "a standing rule"
-    if pattern(rf"{_CLAUSE}(?:{either(RULE_BEGUN)})\b(?!-)").search(lowered):
+    begun = pattern(rf"{_CLAUSE}(?:{either(RULE_BEGUN)})\b(?!-)").search(lowered)
+    if begun and not _STRIKE.match(lead.text):  # what is said so of a struck thing is said of that thing alone
         return "a standing rule"
     if verdict.sign in ("box", "tick") and said(NOT_SAID, NOT_UNSPACED, before=r"[(（]\s*").search(lowered):
         return "a correction"

@@ -53,7 +53,8 @@ WORKING | OPERATIONAL | READY | DEFAULT | PERMANENT
 
 STATE_SAID: Final = """
 works? | working | running | active | live | enabled | allowed | permitted | supported | available | by default
-should | can | funcionando | funciona | ativ[oa]s? | activ[oa]s? | pode | puede | fonctionne | läuft | aktiv
+should | can | runs | fires | daily | nightly | weekly | hourly | monthly | every
+funcionando | funciona | ativ[oa]s? | activ[oa]s? | pode | puede | fonctionne | läuft | aktiv
 работает | можно | hoạt động | có thể | được phép | يعمل
 """
 STATE_UNSPACED: Final = """
@@ -81,8 +82,9 @@ NOT_UNSPACED: Final = "不是 | 不 | 非 | ではなく | 아니 | ไม่ใ
 BEFORE: Final = """
 not? | never | cannot | without | un | non | (?:is|are|was|do|does|did|wo|ca|has|have)n['’]t | be | if | when | once
 whenever | until | till | unless | before | almost | nearly | mostly | partly | partially | half | should | must | will
-would | shall | may | might | as | than | after being | reopened after | não | nao | nunca | nem | quando | se | até
-cuando | hasta | pas | jamais | quand | si | nicht | nie | wenn | bis | fast | не | если | когда | chưa | không | khi
+would | shall | may | might | as | than | after being | reopened after
+mark | set | label | não | nao | nunca | nem | quando | se | até | cuando | hasta | pas | jamais | quand | si | nicht
+nie | wenn | bis | fast | не | если | когда | chưa | không | khi
 ولم | لم | ليس
 """
 """Before a status word, in its clause: it is denied, or spoken of."""

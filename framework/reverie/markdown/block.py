@@ -71,10 +71,10 @@ _HTML_END: Final = {
 }
 
 
-def scan(text: str, start: int = 0) -> Iterator[Block]:
+def blocks(text: str, start: int = 0) -> Iterator[Block]:
     """The blocks of the text from ``start``, the begin of a line, in their order.
 
-    >>> [(b.kind, b.start, b.end, b.level) for b in scan("# A\\n```\\n# no\\n```\\n")]
+    >>> [(b.kind, b.start, b.end, b.level) for b in blocks("# A\\n```\\n# no\\n```\\n")]
     [('heading', 0, 4, 1), ('fence', 4, 17, 0)]
     """
     return Scanner(unified(text), start).blocks()
