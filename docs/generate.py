@@ -92,6 +92,22 @@ def configuration() -> str:
         "that says what is used instead.",
         "`reverie config show` prints every effective value and where it comes from.",
         "",
+        "```json",
+        "{",
+        '  "configVersion": "1.0.26",',
+        '  "gateway": { "timezone": "Europe/Berlin", "memory": { "memoryBudgetChars": 9000 } },',
+        '  "agents": [{ "id": "alfred", "workspace": "~/agent", "dreaming": { "dreamHour": 4 } }],',
+        '  "plugins": {}',
+        "}",
+        "```",
+        "",
+        "`gateway` (an object) and `agents` (an array with at least one that can be used) must be there. An agent needs an `id`;",
+        "its `workspace` is absolute, begins with `~/`, or is relative to the folder of the file, and without one it is",
+        "`agents/<id>/workspace` in the home. `gateway.timezone` stands for every zone that is not set; without it UTC.",
+        "`plugins` is explained under [Select plugins](../how-to/select-plugins.md).",
+        "",
+        "In `propose` mode the deterministic sweeps are not run either; what would be proposed is written down.",
+        "",
     ]
     for block in DOCUMENTED:
         lines += section(block)

@@ -24,6 +24,17 @@ def inputs() -> Path:
 
 
 @pytest.fixture(autouse=True)
+def only_ours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plugins that happen to be installed here are not seen, but by the tests that are about them."""
+    from reverie import selection
+
+    found = selection.installed()
+    if "contrib" not in request.path.parts:
+        ours = {name: points for name, points in found.items() if points[0].value.startswith("reverie_plugins.")}
+        monkeypatch.setattr(selection, "installed", lambda: ours)
+
+
+@pytest.fixture(autouse=True)
 def sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own for every test: nothing of the person who runs the suite is read or written."""
     home = tmp_path_factory.mktemp("home")

@@ -182,10 +182,10 @@ class Kernel:
             return Dream(agent, run, mode, outcome="skipped-disabled", reason=off)
         if rehearsal:
             agent = rehearsing(agent)
-            return night.fold(Dream(agent, run, mode, True), self.plan(agent, mode="auto"), told)
+            return night.dream(Dream(agent, run, mode, True), self.plan(agent, mode="auto"), told)
         with self.lock(agent):
             self._files(agent).repair(run)
-            return night.fold(Dream(agent, run, mode), self.plan(agent), told)
+            return night.dream(Dream(agent, run, mode), self.plan(agent), told)
 
     def undo(self, agent: Agent, target: str, *, rehearsal: bool = False) -> dict[str, Any]:
         """Take a run back: the line of the undo's own run, with the paths that were restored in ``changed``."""
@@ -203,7 +203,7 @@ class Kernel:
             changed = list(undo.undo(files, target, run))
             line = {**audit.head(run, self.clock()), "outcome": "undone", "undoes": target, "changed": changed}
             files.record("DREAMS.md", diary.undone(run, target, changed), diary.HEADING)
-            RunLog(agent.state).append(line)
+            RunLog.of(agent).append(line)
             return line
 
     def lock(self, agent: Agent) -> AbstractContextManager[None]:
@@ -224,7 +224,7 @@ class Kernel:
         from .runlog import RunLog
 
         files = self._files(agent)
-        audit = Audit(RunLog(agent.state), files.record, files.changed_by, self.clock)
+        audit = Audit(RunLog.of(agent), files.record, files.changed_by, self.clock)
         select = partial(night.propose, ask=self.hooks.select_ops)
         return [
             Stage("gather", lambda dream: dream, "gather", writes=False),
@@ -277,4 +277,4 @@ def workspace_of(name: str, known: Collection[str]) -> Path:
             + (f"; configured are {', '.join(sorted(known))}" if known else "; no agent is configured")
         )
     hint = selection.nearest(name, known) if known else "; no agent is configured, so give the path of a workspace"
-    raise UnknownAgent(f"no agent is called {name!r}, and no folder is there{hint.replace('plugins', 'status')}")
+    raise UnknownAgent(f"no agent is called {name!r}, and no folder is there{hint}")

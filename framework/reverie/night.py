@@ -67,6 +67,13 @@ def followers(stages: Sequence[Stage]) -> set[str]:
         late |= more
 
 
+def dream(letter: Dream, stages: Sequence[Stage], told: Callable[[str], None] = lambda stage: None) -> Dream:
+    """A run: its stages fold the letter. Where a memory file cannot be read nothing runs but the audit, for a file
+    that could not be read must not be taken for an empty one."""
+    letter = closed_to_reading(letter)
+    return fold(letter, from_audit(stages) if letter.failures else stages, told)
+
+
 def fold(dream: Dream, stages: Iterable[Stage], told: Callable[[str], None] = lambda stage: None) -> Dream:
     """Run the stages one after the other. One that fails leaves the letter as it found it, with a line saying so;
     once the run is closed, a failure is logged and changes nothing."""
@@ -88,6 +95,21 @@ def step(dream: Dream, stage: Stage) -> Dream:
     if not isinstance(page, Dream):
         return dream.failed(stage.name, f"returned {type(page).__name__}, where a stage returns the Dream it was given")
     return evolve(page, outcome=dream.outcome, reason=dream.reason) if dream.outcome else page
+
+
+def closed_to_reading(dream: Dream) -> Dream:
+    """The letter, with a failure on it for each memory file that is there and cannot be read."""
+    for path in ("MEMORY.md", "USER.md"):
+        snapshot = dream.agent.files.read(path)
+        if snapshot.state == "unreadable":
+            dream = dream.failed("gather", f"{path} cannot be read: {snapshot.reason}; nothing else was done")
+    return dream
+
+
+def from_audit(stages: Sequence[Stage]) -> list[Stage]:
+    """What is left of a plan where nothing else may run: the audit, and what follows it."""
+    late = followers(stages)
+    return [stage for stage in stages if stage.name == AUDIT or stage.name in late]
 
 
 def measure(dream: Dream) -> Dream:

@@ -12,16 +12,25 @@ from typing import Any
 
 from attrs import frozen
 
-from reverie_hookspecs import NotFound, Refused, Run
+from reverie_hookspecs import Agent, NotFound, Refused, Run
 
 NAME = "runs.jsonl"
 
 
 @frozen
 class RunLog:
-    """The runs of one agent; torn and foreign lines are passed over."""
+    """The runs of one agent; torn and foreign lines are passed over.
+
+    ``earlier`` is the state folder of the same workspace from before it was configured: its runs come first.
+    """
 
     folder: Path
+    earlier: Path | None = None
+
+    @classmethod
+    def of(cls, agent: Agent) -> RunLog:
+        """The runs of an agent, those of its workspace before it was configured included."""
+        return cls(agent.state, agent.files.root / ".reverie")
 
     @property
     def path(self) -> Path:
@@ -40,6 +49,8 @@ class RunLog:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Every run, oldest first."""
+        if self.earlier and self.earlier.resolve() != self.folder.resolve():
+            yield from RunLog(self.earlier).lines()
         try:
             with self.path.open("rb") as file:
                 for raw in file:
@@ -74,7 +85,11 @@ class RunLog:
         stands = [line for line in runs if line.get("changed") and line.get("kind") != "undo"]
         newest = [line for line in stands if line["run"] not in undone][-1:]
         if not newest:
-            raise NotFound("no run of this agent changed a file that still stands; there is nothing to take back")
+            last = next((line for line in reversed(runs) if line.get("kind") == "undo"), None)
+            again = f"; to bring the last undo's run again, undo {last['run']}" if last else ""
+            raise NotFound(
+                f"no run of this agent that changed a file still stands, so there is nothing to take back{again}"
+            )
         return newest[0]
 
 

@@ -93,7 +93,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # only on the way to an error
 
     near = get_close_matches(word, sorted(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else "; `reverie plugins` lists them"
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
 
 
 def seat(points: Points, slot: str, name: str) -> Row:
@@ -111,7 +111,8 @@ def misfit(row: Row) -> str:
 
 def offer(points: Points, name: str, choice: Choice) -> Row:
     """The row of a plugin that the configuration does not put anywhere by name."""
-    row = Row(name, name, "off", "switched off in config.json", points[name][0])
+    why = "switched off in config.json" if name in choice else 'not named, and "*" is false'
+    row = Row(name, name, "off", why, points[name][0])
     said = choice.get(name, choice.get(EVERY, True))
     if isinstance(said, str):
         return evolve(row, reason=f"{said!r} sits in its slot")

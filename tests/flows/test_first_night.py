@@ -218,14 +218,14 @@ def test_a_strangers_stage_stands_between_two_others(workspace: Path) -> None:
         ("mine", ("compactor",), ("staleness",)),
     )]  # fmt: skip
     deployment = with_plugins(workspace, *offering(*stages))
-    names = [s.name for s in deployment.plan(deployment.agent(str(workspace))) if s.name != "clock"]
+    names = [s.name for s in deployment.plan(deployment.agent(str(workspace)))]
     assert names == ["gather", "compactor", "mine", "staleness", "route-out", "review", "select", "audit"]
 
 
 def test_a_stage_that_says_nothing_goes_where_its_scope_is(workspace: Path) -> None:
     stages = [Stage("zz", lambda d: d), Stage("aa", lambda d: d, "share"), Stage("bb", lambda d: d, "session")]
     deployment = with_plugins(workspace, *offering(*stages))
-    names = [s.name for s in deployment.plan(deployment.agent(str(workspace))) if s.name != "clock"]
+    names = [s.name for s in deployment.plan(deployment.agent(str(workspace)))]
     assert names == ["gather", "compactor", "zz", "review", "select", "aa", "bb", "audit"]
 
 

@@ -97,7 +97,7 @@ def test_compose_writes_once_and_then_leaves_it(workspace: Path) -> None:
 def test_h01_only_agents_gives_every_section_with_an_empty_body(tmp_path: Path) -> None:
     root = furnish(tmp_path / "w", AGENTS="A")
     text = reverie("compose", root, "--stdout").stdout
-    headers = [line for line in text.splitlines() if line.startswith("--- ") and line != "--- CLOCK ---"]
+    headers = [line for line in text.splitlines() if line.startswith("--- ")]
     assert headers == [
         "--- MEMORY RULE ---",
         "--- AGENT IDENTITY ---",

@@ -119,7 +119,7 @@ def test_a_module_that_exits_when_imported_is_a_row(tmp_path: object, monkeypatc
         ({"keper": False}, "no installed plugin is called 'keper'; did you mean 'keeper'"),
         ({"keeper": "plian"}, "no installed plugin is called 'plian'; did you mean 'plain'"),
         ({"keeper": "plain"}, "'plain' does not fit slot 'keeper': it is made for 'plain'"),
-        ({"qqq": True}, "`reverie plugins` lists them"),
+        ({"qqq": True}, "called 'qqq'; there are .*, keeper, "),
     ],
 )
 def test_a_choice_that_cannot_be_meant_is_explained(

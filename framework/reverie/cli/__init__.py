@@ -24,7 +24,7 @@ COMMANDS: Final = {
 """Command -> the module of this package that holds it, and its line in the help."""
 
 MAP: Final = """\
-reverie keeps the memory of always-on Claude Code agents small, searchable and safe.
+reverie keeps the memory of always-on Claude Code agents small and safe.
 
   reverie demo                       see a night on sample data, nothing of yours is touched
   reverie init PATH                  make a folder a workspace

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reverie import undo
-from reverie.workspace import Change, Folder
+from reverie.workspace import Folder
 from reverie_hookspecs import MemorySettings
 
 from .terminal import budget, diff
@@ -15,6 +15,7 @@ from .terminal import budget, diff
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.workspace.change import Change
     from reverie_hookspecs import Agent, Dream, Snapshot
 
 
@@ -42,8 +43,11 @@ def show(changes: Sequence[Change]) -> None:
             click.echo(text)
 
 
-def tell(dream: Dream, changes: Sequence[Change], quiet: bool = False) -> None:
-    """Print a run for a person: the diff of a rehearsal, what was done, the sizes, what to do next."""
+def tell(dream: Dream, changes: Sequence[Change], quiet: bool = False, name: str = "") -> None:
+    """Print a run for a person: the diff of a rehearsal, what was done, the sizes, what to do next.
+
+    ``name`` is how the agent was named, so that the commands to run next work as they are printed.
+    """
     if dream.rehearsal:
         show(changes)
     for note in () if quiet else dream.notes:
@@ -56,7 +60,15 @@ def tell(dream: Dream, changes: Sequence[Change], quiet: bool = False) -> None:
     told = f": {dream.reason}" if dream.reason else ""
     click.echo(f"{dream.agent.id}: {dream.outcome}{told}", err=dream.outcome == "error")
     if changes and not quiet:
-        click.echo(f"run {dream.run.id}; `reverie dream show` prints the diff, `reverie dream undo` takes it back")
+        said = worded("reverie dream show", name), worded("reverie dream undo", name)
+        click.echo(f"run {dream.run.id}; `{said[0]}` prints the diff, `{said[1]}` takes it back")
+
+
+def worded(command: str, *words: str) -> str:
+    """A command as it can be typed: each word quoted where the shell needs it."""
+    from shlex import quote
+
+    return " ".join([command, *(quote(word) for word in words if word)])
 
 
 def rehearsed(dream: Dream, changes: Sequence[Change]) -> None:

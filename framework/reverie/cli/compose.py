@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reverie_hookspecs import Refused
+
 from .deployment import agent_argument, chosen
 
 if TYPE_CHECKING:
@@ -25,8 +27,12 @@ def command(ctx: click.Context, agent: str, stdout: bool, check: bool, as_json: 
     It is written beside them, by an atomic replace, and only when the text differs. A CLAUDE.md that was written by
     hand is copied to .dreaming/backups first.
     """
+    if stdout + check + as_json > 1:
+        raise click.UsageError("--stdout, --check and --json exclude each other; give one of them")
     deployment, one = chosen(ctx, agent)
     composed = deployment.composed(one)
+    if not composed.parts:
+        raise Refused("no plugin offers a section, so there is nothing to compose; `reverie plugins` shows why")
     if as_json:
         from .terminal import emit
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import click
+
+from reverie.config import Config, home, locate
+from reverie_hookspecs import ConfigError, Refused
 
 from .deployment import kernel
 from .terminal import emit, table
@@ -26,7 +32,10 @@ def show(ctx: click.Context, agent: str, as_json: bool) -> None:
     if as_json:
         emit({one.path: {"value": one.value, "origin": one.origin, "clamped": one.clamped} for one in effective})
         return
-    rows = [(one.path, one.value, one.origin + ", clamped" * one.clamped) for one in effective]
+    rows = [
+        (one.path, json.dumps(one.value, ensure_ascii=False), one.origin + ", clamped" * one.clamped)
+        for one in effective
+    ]
     table(("key", "value", "origin"), rows)
 
 
@@ -35,8 +44,16 @@ def show(ctx: click.Context, agent: str, as_json: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
     """Read the configuration and say everything that is odd about it; what is fatal exits 2."""
-    ctx.find_root().params["quiet"] = True
-    config = kernel(ctx).config
+    root = ctx.find_root().params
+    folder = home(os.environ)
+    config = Config.load(locate(root.get("config"), os.environ, folder), folder, os.environ)
+    root["quiet"] = True
+    try:
+        config = kernel(ctx).config
+    except ConfigError:  # the plugins cannot be selected: say what else is odd first
+        for odd in (*config.remarks, *config.skipped):
+            click.echo(str(odd))
+        raise
     remarks = [str(remark) for remark in (*config.remarks, *config.skipped)]
     if as_json:
         emit({"file": str(config.file) if config.file else None, "remarks": remarks})
@@ -48,3 +65,18 @@ def check(ctx: click.Context, as_json: bool) -> None:
     else:
         told = f"{len(remarks)} remark{'s' * (len(remarks) != 1)}" if remarks else "nothing odd"
         click.echo(f"{config.file}: {len(config.agents)} agent(s), {told}")
+
+
+@command.command("migrate")
+@click.option("--dry-run", is_flag=True, help="Show what would be added; write nothing.")
+@click.pass_context
+def bring_up_to_date(ctx: click.Context, dry_run: bool) -> None:
+    """Add the keys that are missing in an older file, with defaults that change nothing; a backup is kept beside it."""
+    from reverie.config import migrate
+
+    folder = home(os.environ)
+    file = locate(ctx.find_root().params.get("config"), os.environ, folder)
+    if file is None:
+        raise Refused(f"there is no configuration in {folder} to bring up to date; `reverie init` writes one")
+    for line in migrate(file, rehearsal=dry_run).told or [f"{file} is up to date"]:
+        click.echo(line)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
-from reverie_hookspecs import ReverieError
+from reverie_hookspecs import PluginError, ReverieError
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
@@ -41,6 +42,8 @@ def translated(ctx: click.Context) -> Iterator[None]:
         raise Failure(told(error), error.exit_code) from error
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
+    except BrokenPipeError:
+        quit_quietly()
     except Exception as error:
         if verbose:
             raise
@@ -48,10 +51,17 @@ def translated(ctx: click.Context) -> Iterator[None]:
         raise Failure(f"{kind}: {error}\nThis is a fault of reverie or a plugin; --verbose shows where.", 1) from error
 
 
+def quit_quietly() -> None:
+    """End as a program does whose reader has gone: whatever is still to be flushed goes nowhere."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, sys.stdout.fileno())
+    raise click.exceptions.Exit(1)
+
+
 def told(error: ReverieError) -> str:
-    """The message with the plugin and hook it came from, where that is known."""
+    """The message; where a plugin broke a rule, with the plugin and hook it came from."""
     notes = [note for note in getattr(error, "__notes__", ()) if note not in str(error)]
-    return f"{error} ({', '.join(notes)})" if notes else str(error)
+    return f"{error} ({', '.join(notes)})" if notes and isinstance(error, PluginError) else str(error)
 
 
 def listen(verbose: bool, quiet: bool) -> None:

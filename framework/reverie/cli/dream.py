@@ -32,20 +32,20 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def run(ctx: click.Context, agent: str, dry_run: bool, as_json: bool) -> None:
-    """Dream now: sweep finished entries out of MEMORY.md into a searchable archive, and write down what was done."""
+    """Dream now: sweep finished entries out of MEMORY.md into an archive, and write down what was done."""
     deployment, one = chosen(ctx, agent)
     dream = deployment.run(one, rehearsal=dry_run)
     changes = account.changes(dream)
     if as_json:
         emit(account.as_json(dream, changes))
     else:
-        account.tell(dream, changes, quiet=bool(ctx.find_root().params.get("quiet")))
+        account.tell(dream, changes, bool(ctx.find_root().params.get("quiet")), agent)
     ctx.exit(1 if dream.outcome == "error" else 0)
 
 
 @command.command()
 @agent_argument
-@click.option("--limit", default=20, show_default=True, help="How many runs, newest first.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 @click.pass_context
 def log(ctx: click.Context, agent: str, limit: int, as_json: bool) -> None:
@@ -53,22 +53,23 @@ def log(ctx: click.Context, agent: str, limit: int, as_json: bool) -> None:
     from reverie.runlog import RunLog, taken_back
 
     _, one = chosen(ctx, agent)
-    runs = list(RunLog(one.state).lines())
+    runs = list(RunLog.of(one).lines())
     undone = taken_back(runs)
     newest = [{**line, "undone": line["run"] in undone} for line in reversed(runs)][:limit]
     if as_json:
         emit(newest)
     elif not newest:
-        click.echo(f"{one.id} has not dreamt yet; `reverie dream` runs it now")
+        click.echo(f"{one.id} has not dreamt yet; `{account.worded('reverie dream', agent)}` runs it now")
     else:
-        table(("run", "kind", "outcome", "changed", "reason"), [row(line) for line in newest])
+        table(("run", "started", "kind", "outcome", "files", "reason"), [row(line) for line in newest])
 
 
 def row(line: dict[str, Any]) -> Sequence[object]:
     """A run in the columns of the log."""
     outcome = f"{line.get('outcome')}{', since undone' if line['undone'] else ''}"
     told = line.get("reason") or (f"takes back {line['undoes']}" if line.get("undoes") else "")
-    return line["run"], line.get("kind"), outcome, len(line.get("changed") or ()), told
+    started = str(line.get("started"))[:16].replace("T", " ")
+    return line["run"], started, line.get("kind"), outcome, len(line.get("changed") or ()), told
 
 
 @command.command()
@@ -107,11 +108,13 @@ def take_back(ctx: click.Context, words: tuple[str, ...], named: str, dry_run: b
     if as_json:
         emit(undone)
         return
-    verb = "would be restored" if dry_run else "restored"
     for path in undone["changed"]:
-        click.echo(f"{path}: {verb}")
+        gone = not dry_run and one.files.read(path).state == "missing" and not path.startswith("/")
+        click.echo(f"{path}: {'would be restored' if dry_run else 'removed again' if gone else 'restored'}")
     if not dry_run:
-        click.echo(f"{line['run']} is taken back; `reverie dream undo {undone['run']}` brings it again")
+        named = named or (words[0] if words and words[0] != line["run"] else "")
+        again = account.worded("reverie dream undo", named if named != undone["run"] else "", undone["run"])
+        click.echo(f"{line['run']} is taken back; `{again}` brings it again")
 
 
 def which(ctx: click.Context, words: tuple[str, ...], named: str) -> tuple[Kernel, Agent, dict[str, Any]]:
@@ -134,7 +137,7 @@ def which(ctx: click.Context, words: tuple[str, ...], named: str) -> tuple[Kerne
         if len(words) != 1 or named:
             raise
         return owner(deployment, words[0])
-    runs = RunLog(one.state)
+    runs = RunLog.of(one)
     return deployment, one, runs.find(run) if run else runs.standing()
 
 
@@ -145,7 +148,7 @@ def owner(deployment: Kernel, run: str) -> tuple[Kernel, Agent, dict[str, Any]]:
 
     for one in deployment.agents():
         try:
-            return deployment, one, RunLog(one.state).find(run)
+            return deployment, one, RunLog.of(one).find(run)
         except NotFound:
             continue
     raise NotFound(f"{run!r} is no agent, no workspace and no run; `reverie dream log AGENT` lists runs")

@@ -38,7 +38,7 @@ def state(deployment: Kernel, agent: Agent) -> dict[str, Any]:
     from reverie import night
     from reverie.runlog import RunLog
 
-    runs = list(RunLog(agent.state).lines())
+    runs = list(RunLog.of(agent).lines())
     dreams = [line for line in runs if line.get("kind") == "dream"]
     return {
         "agent": agent.id,
@@ -82,7 +82,7 @@ def tell(one: dict[str, Any]) -> None:
         told = f"cannot be read: {file['reason']}" if file["length"] is None else budget(file["length"], file["budget"])
         click.echo(f"  {file['path']}: {told}{', over budget' if file['over'] else ''}")
     for label, key in (("last run", "lastRun"), ("last skip", "lastSkip")):
-        if line := one[key]:
+        if (line := one[key]) and not (key == "lastSkip" and line == one["lastRun"]):
             reason = f" ({line['reason']})" if line.get("reason") else ""
             click.echo(f"  {label}: {line.get('ended')} {line.get('kind')}: {line.get('outcome')}{reason}")
     if not one["lastRun"]:

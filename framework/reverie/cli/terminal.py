@@ -28,7 +28,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number, heading in enumerate(headings):  # the first column names the thing: it must be whole to be used
+        drawn.add_column(heading, no_wrap=number == 0, overflow="fold", min_width=None)
     for row in rows:
         drawn.add_row(*(Text(str(cell)) for cell in row))
     Console().print(drawn)
@@ -64,4 +66,4 @@ def budget(length: int, limit: int) -> str:
     """A size against its budget, in characters."""
     if not limit:
         return f"{length:,} characters (no budget)"
-    return f"{length:,} of {limit:,} characters ({length * 100 // limit} %)"
+    return f"{length:,} of {limit:,} characters ({-(-length * 100 // limit)} %)"

@@ -6,6 +6,7 @@ import json
 import os
 from importlib.resources import files
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -13,6 +14,8 @@ from reverie import config
 from reverie.config.entry import misnamed
 from reverie_hookspecs import Refused, WriteRefused
 
+MOST = 8
+"""Lines of a migration that are printed one by one."""
 SEEDS = ("AGENTS.md", "IDENTITY.md", "SOUL.md", "USER.md", "MEMORY.md", "HEARTBEAT.md")
 
 
@@ -31,14 +34,15 @@ def command(ctx: click.Context, path: str, import_claude_md: bool, dry_run: bool
         raise Refused(f"{root} is a file; give the path of a folder")
     made = [name for name in SEEDS if not os.path.lexists(root / name)]
     for name in made:
-        click.echo(f"{'would create' if dry_run else 'created'} {root / name}")
         if not dry_run:
             create(root / name, seed(root, name, import_claude_md))
+        click.echo(f"{'would create' if dry_run else 'created'} {root / name}")
     if not made:
         click.echo(f"{root} is a workspace already; nothing was overwritten")
     configure(ctx, root, dry_run)
     found(root, import_claude_md and "AGENTS.md" in made)
-    click.echo(f"\nNext:\n  reverie compose {root} --stdout\n  reverie dream {root} --dry-run")
+    place = quote(str(root))
+    click.echo(f"\nNext:\n  reverie compose {place} --stdout\n  reverie dream {place} --dry-run")
 
 
 def seed(root: Path, name: str, import_claude_md: bool) -> str:
@@ -72,6 +76,9 @@ def configure(ctx: click.Context, root: Path, dry_run: bool) -> None:
     file = config.locate(ctx.find_root().params.get("config"), os.environ, home)
     if file is not None:
         migrate(file, dry_run)
+        if not known(file, root):
+            entry = json.dumps({"id": root.name, "workspace": str(root)}, ensure_ascii=False)
+            click.echo(f"it has no agent for this folder, which works by its path all the same; to add one: {entry}")
         return
     file = home / "config.json"
     name = "agent" if misnamed(root.name) else root.name
@@ -80,19 +87,39 @@ def configure(ctx: click.Context, root: Path, dry_run: bool) -> None:
         config.write_template(file, [{"id": name, "workspace": str(root)}])
 
 
+def known(file: Path, root: Path) -> bool:
+    """Whether an agent of the configuration has this workspace."""
+    entries = config.Config.load(file, config.home(os.environ), os.environ).agents
+    return any(entry.workspace.resolve() == root for entry in entries)
+
+
 def migrate(file: Path, dry_run: bool) -> None:
     """Bring a configuration up to date and say what was added."""
     click.echo(f"{file} is there and keeps its values")
-    for line in config.migrate(file, rehearsal=dry_run).told:
+    done = config.migrate(file, rehearsal=dry_run)
+    for line in done.told[:MOST]:
         click.echo(f"  {line}")
+    if more := len(done.told[MOST:]):
+        click.echo(f"  and {more} more; `reverie config show` prints every value")
 
 
 def found(root: Path, imported: bool) -> None:
     """Tell what was there before: a CLAUDE.md by hand, and sessions of Claude Code."""
-    if (root / "CLAUDE.md").exists() and not imported:
+    if by_hand(root / "CLAUDE.md") and not imported:
         click.echo("CLAUDE.md is there; it is kept until you compose, and then copied to .dreaming/backups first")
     if sessions := history(root):
         click.echo(f"Claude Code has {sessions} session(s) in this folder; the nightly dream will read the newest")
+
+
+def by_hand(file: Path) -> bool:
+    """Whether there is a CLAUDE.md that nothing composed."""
+    from reverie.hygiene import is_delimiter
+
+    try:
+        first = file.read_text("utf-8", "replace").lstrip("\ufeff \t\r\n").partition("\n")[0]
+    except OSError:
+        return False
+    return not is_delimiter(first)
 
 
 def history(root: Path) -> int:

@@ -103,20 +103,20 @@ def targets(text: str, code: list[Span], path: str) -> Iterator[Span]:
         while span.end <= sign:
             span = next(within)
         start = sign - backslashes(text, sign)
-        if done <= sign < span.start and imports(text, start, sign, last):
+        if done <= sign < span.start and imports(text, start, sign, last, done):
             done = target_end(text, sign, path)
             yield Span(start, done)
         last = found.end()
 
 
-def imports(text: str, start: int, sign: int, last: int) -> bool:
+def imports(text: str, start: int, sign: int, last: int, done: int) -> bool:
     """Whether a sign may begin an import: it is neither in an e-mail address nor in the path of a web address."""
     before = text[start - 1 : start]
     if start < sign or not before or text.startswith("@@", sign):
         return True
     if before.isalnum():
         return last >= 0 and not re.search(r"\s", text[last:sign])
-    return not (before == "/" and ADDRESS.search(text, max(0, sign - LOOK_BACK), sign))
+    return not (before == "/" and ADDRESS.search(text, max(0, done, sign - LOOK_BACK), sign))
 
 
 def backslashes(text: str, at: int) -> int:
