@@ -40,7 +40,9 @@ _PLAIN: Final = (
 )
 _TEXT_RUN: Final = re.compile(rf"(?:{_PLAIN})++")
 _ITEM_RUN: Final = re.compile(rf"(?:[-*+] {_PLAIN})++")
+_BLANK_RUN: Final = re.compile(r"(?:[ \t]*+\n)++")
 _HOLLOW_RUN: Final = re.compile(r"(?:[-*+] ?\n)++")
+_TOP_HEADING: Final = re.compile(r"(#{1,6})(?=[ \t\n])[^\n]*+\n")
 _INDENT: Final = re.compile(r"[ \t]*")
 _EOL: Final = r"[ \t]*+(?=\n|\Z)"
 _HEADING: Final = re.compile(r"(#{1,6})(?=[ \t\n]|\Z)")
@@ -103,10 +105,9 @@ class Scanner:
     def blocks(self) -> Iterator[Block]:
         size = len(self.text)
         while self.pos < size:
-            if self.leaf <= PARAGRAPH and self.skip():
-                continue
-            start, self.pos = self.pos, line_end(self.text, self.pos)
-            self.read(start)
+            if self.leaf > PARAGRAPH or not self.skip():
+                start, self.pos = self.pos, line_end(self.text, self.pos)
+                self.read(start)
             if self.done:
                 yield from self.done
                 self.done.clear()
@@ -115,17 +116,23 @@ class Scanner:
             yield from self.done
 
     def skip(self) -> bool:
-        """Pass over a run of lines whose effect is known beforehand; False if the next line is none such."""
+        """Pass over lines whose effect is known beforehand, whatever is open; False if the next one is none such."""
+        hollow = False
         if run := _TEXT_RUN.match(self.text, self.pos):
             if self.leaf != PARAGRAPH:
                 self.stack, self.leaf = [], PARAGRAPH
         elif run := _ITEM_RUN.match(self.text, self.pos):
             self.stack, self.leaf = [2], PARAGRAPH
+        elif run := _TOP_HEADING.match(self.text, self.pos):
+            self.stack, self.leaf = [], NONE
+            self.done.append(Block("heading", self.pos, run.end(), run.end(1) - self.pos))
+        elif not self.hollow and QUOTE not in self.stack and (run := _BLANK_RUN.match(self.text, self.pos)):
+            self.leaf = NONE
         elif (self.leaf != PARAGRAPH or self.stack) and (run := _HOLLOW_RUN.match(self.text, self.pos)):
-            self.stack, self.leaf = [2], NONE
+            self.stack, self.leaf, hollow = [2], NONE, True
         else:
             return False
-        self.pos, self.hollow = run.end(), self.leaf == NONE
+        self.pos, self.hollow = run.end(), hollow
         return True
 
     def read(self, start: int) -> None:

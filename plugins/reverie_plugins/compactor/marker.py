@@ -26,6 +26,8 @@ from .vocabulary import (
     OPEN_SHOUTED,
     OPEN_SIGNS,
     OPEN_UNSPACED,
+    RECURRING,
+    RECURRING_BEGUN,
     RULE_BEGUN,
     RULE_SAID,
     RULE_SHOUTED,
@@ -207,14 +209,22 @@ def standing(lead: Lead, heard: str, verdict: Verdict) -> str:
     lowered = heard.lower()
     if words(RULE_SHOUTED).search(heard) or said(RULE_SAID, RULE_UNSPACED).search(lowered):
         return "a standing rule"
-    begun = pattern(rf"{_CLAUSE}(?:{either(RULE_BEGUN)})\b(?!-)").search(lowered)
+    begun = pattern(rf"{_CLAUSE}(?:{either(RULE_BEGUN)})\b(?!-)").search(lowered.lstrip("✅\ufe0f *_"))
     if begun and not _STRIKE.match(lead.text):  # what is said so of a struck thing is said of that thing alone
         return "a standing rule"
     if verdict.sign in ("box", "tick") and said(NOT_SAID, NOT_UNSPACED, before=r"[(（]\s*").search(lowered):
         return "a correction"
+    if verdict.sign in ("box", "tick") and comes_again(lowered):
+        return "it comes again"
     if not lead.heading and pattern(rf"[*_]*(?:{either(STATE_FIELD)})[*_]*\s*[:：]").match(lead.text.lower()):
         return "a field of what is above"
     return ""
+
+
+def comes_again(lowered: str) -> bool:
+    """Whether the lead speaks of something that is due again and again."""
+    begun = pattern(rf"[✅\ufe0f *_]*(?:{either(RECURRING_BEGUN)})[*_]*\s*[:：]").match(lowered)
+    return begun is not None or words(RECURRING).search(lowered) is not None
 
 
 def partial(lead: Lead, verdict: Verdict) -> str:

@@ -47,7 +47,8 @@ def tidy(text: str) -> str:
 
 
 def trimmed(name: str) -> str:
-    return _LEADING.sub("", name.strip(_EDGE)).strip(_EDGE)
+    bare = _LEADING.sub("", name.strip(_EDGE)).strip(_EDGE)
+    return bare.lstrip(f"]){_EDGE}").rstrip(f"[{_EDGE}")
 
 
 def shortened(name: str) -> str:

@@ -61,7 +61,12 @@ STATE_UNSPACED: Final = """
 可以 | 可用 | 正常 | 启用 | 允许 | 默认 | 无需 | 無需 | できる | 使える | 가능 | 동작 중 | ใช้งานได้ | ทำงานอยู่
 """
 
-RULE_SHOUTED: Final = "NEVER | ALWAYS | MUST | SHALL | DO NOT | DO NEVER | DON['’]T | MANDATORY | FORBIDDEN | BANNED"
+RULE_SHOUTED: Final = """
+NEVER | ALWAYS | MUST | SHALL | DO NOT | DO NEVER | DON['’]T | MANDATORY | FORBIDDEN | BANNED | IMPORTANT | REMEMBER
+"""
+RECURRING: Final = "repeats? | repeating | recurring | wiederholt | se repite | se répète | повторя\\w+"
+"""What comes again: ticked today, it is open next week."""
+RECURRING_BEGUN: Final = "daily | nightly | weekly | hourly | monthly | yearly | every \\w+"
 RULE_BEGUN: Final = "never | always | must | do not | don['’]t | only ever | make sure | be sure | remember to"
 """A rule where they begin a clause."""
 RULE_SAID: Final = """
