@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,7 +37,7 @@ def only_ours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture(autouse=True)
-def sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home of its own for every test: nothing of the person who runs the suite is read or written."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
@@ -43,4 +45,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     for name in ("GATEWAY_CONFIG", "CLAUDE_CONFIG_DIR", "REVERIE_TRACE_PLUGINS", "REVERIE_DISABLE_PLUGIN_AUTOLOAD",
                  "REVERIE_LOG_LEVEL", "NO_COLOR", "ANTHROPIC_API_KEY"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
-    return home
+    yield home
+    log = logging.getLogger("reverie")  # the launcher sets it up for its whole process
+    log.handlers.clear()
+    log.setLevel(logging.NOTSET)

@@ -313,3 +313,49 @@ def test_a_run_waits_for_no_other_and_says_who_holds_the_lock(workspace: Path) -
     with deployment.lock(agent), pytest.raises(Refused, match="another run"):
         deployment.run(agent)
     assert evolve(deployment.run(agent)).outcome == "applied"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a28_a_line_that_comes_in_between_survives_and_the_entry_stands_once(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    from reverie_plugins.compactor import plan as room
+
+    whole, late = room.plan, iter(range(times))
+
+    def overtaken(text: str, day: str) -> object:
+        made = whole(text, day)
+        if (number := next(late, None)) is not None:
+            with (workspace / "MEMORY.md").open("a") as file:
+                file.write(f"- late {number}\n")
+        return made
+
+    monkeypatch.setattr(room, "plan", overtaken)
+    first = as_json("dream", workspace)
+    assert first["outcome"] == ("applied" if times == 1 else "skipped-empty")
+    if times == 2:
+        assert "left alone" in first["notes"][0]["text"]
+        assert not (workspace / ARCHIVE).exists()
+        reverie("dream", workspace)
+    text = memory(workspace)
+    assert all(f"- late {number}\n" in text for number in range(times))
+    assert "deposit 200" not in text
+    assert (workspace / ARCHIVE).read_text("utf-8").count("deposit 200") == 1
+
+
+def test_an_unreadable_user_file_ends_the_run_before_anything_is_swept(workspace: Path) -> None:
+    (workspace / "USER.md").unlink()
+    (workspace / "USER.md").mkdir()
+    before = tree(workspace)
+    assert "USER.md cannot be read" in reverie("dream", workspace, code=1).output
+    assert tree(workspace) == before
+
+
+def test_the_runs_of_a_workspace_stay_known_when_it_is_configured(workspace: Path, tmp_path: Path) -> None:
+    reverie("dream", workspace)
+    deployment = kernel(workspace, tmp_path / "home")
+    agent = deployment.agent("alfred")
+    line = RunLog.of(agent).standing()
+    assert line["changed"]
+    deployment.undo(agent, line["run"])
+    assert memory(workspace) == MEMORY

@@ -74,4 +74,3 @@ def listen(verbose: bool, quiet: bool) -> None:
         logs = Told()
         logs.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
         root.addHandler(logs)
-        root.propagate = False
