@@ -292,3 +292,29 @@ def test_text_that_no_terminal_can_show_ends_in_no_traceback(tmp_path: Path) -> 
         )
         assert done.returncode == 0, done.stderr
         assert b"Traceback" not in done.stderr
+
+
+def test_no_escape_sequence_of_foreign_text_reaches_the_terminal(tmp_path: Path, sealed: Path) -> None:
+    evil = "\x1b[31m\x1b]0;x\x07\x9b2J\u202e"
+    lines = f"- {evil}van DONE, and so on in enough words that a pointer in its place is the shorter one {evil}\n"
+    root = furnish(tmp_path / "w", MEMORY=lines, USER="x" * 4000)
+    configured(sealed, {"gateway": {"memory": {evil: 1}}, "agents": [{"id": "a", "workspace": str(root)}]})
+    for words in (
+        ("compose",), ("compose", "--stdout"), ("dream", "--dry-run"), ("dream",), ("dream", "show"), ("dream", "log"),
+        ("status",), ("doctor",), ("config", "check"), ("plugins",), ("dream", "undo"),
+    ):  # fmt: skip
+        told = reverie(*words).output
+        assert not {*"\x1b\x07\x9b\u202e"} & {*told}, words
+    assert not {*"\x1b\x07\x9b"} & {*reverie("compose", evil, code=2).output}
+
+
+def test_a_reader_that_goes_away_ends_in_silence(workspace: Path) -> None:
+    (workspace / "MEMORY.md").write_text("- x\n" * 50_000)
+    program = "from reverie.cli import main; main()"
+    for words in (["config", "show"], ["compose", str(workspace), "--stdout"], ["plugins"]):
+        with subprocess.Popen(
+            [sys.executable, "-u", "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""

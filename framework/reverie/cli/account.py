@@ -10,7 +10,7 @@ from reverie import undo
 from reverie.workspace import Folder
 from reverie_hookspecs import MemorySettings
 
-from .terminal import budget, diff
+from .terminal import budget, diff, plain, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def show(changes: Sequence[Change]) -> None:
         before, after = change.before, change.after
         missing, gone = before.state == "missing", after.state == "missing"
         if unreadable := next((s for s in (before, after) if s.state == "unreadable"), None):
-            click.echo(f"{change.path}: no diff, {unreadable.reason}")
+            say(f"{change.path}: no diff, {unreadable.reason}")
         elif text := diff(change.path, before.text, after.text, missing, gone):
             click.echo(text)
 
@@ -51,17 +51,17 @@ def tell(dream: Dream, changes: Sequence[Change], quiet: bool = False, name: str
     if dream.rehearsal:
         show(changes)
     for note in () if quiet else dream.notes:
-        click.echo(f"{note.stage}: {'failed: ' * note.failed}{note.text}", err=note.failed)
+        say(f"{note.stage}: {'failed: ' * note.failed}{note.text}", err=note.failed)
     for change in changes:
-        click.echo(size(dream, change))
+        say(size(dream, change))
     if dream.rehearsal:
         rehearsed(dream, changes)
         return
-    told = f": {dream.reason}" if dream.reason else ""
-    click.echo(f"{dream.agent.id}: {dream.outcome}{told}", err=dream.outcome == "error")
+    told = f": {plain(dream.reason)}" if dream.reason else ""
+    say(f"{dream.agent.id}: {dream.outcome}{told}", err=dream.outcome == "error")
     if changes and not quiet:
         said = worded("reverie dream show", name), worded("reverie dream undo", name)
-        click.echo(f"run {dream.run.id}; `{said[0]}` prints the diff, `{said[1]}` takes it back")
+        say(f"run {dream.run.id}; `{said[0]}` prints the diff, `{said[1]}` takes it back")
 
 
 def worded(command: str, *words: str) -> str:
@@ -77,10 +77,10 @@ def rehearsed(dream: Dream, changes: Sequence[Change]) -> None:
 
     off = switched_off(dream.agent.settings)
     if off:
-        click.echo(f"A real run would change nothing: {off}.")
+        say(f"A real run would change nothing: {off}.")
     elif dream.mode != "auto" and changes:
-        click.echo("A real run would change nothing: dreaming.mode is propose.")
-    click.echo("Dry run: nothing was changed." if changes else "Dry run: there is nothing to change.")
+        say("A real run would change nothing: dreaming.mode is propose.")
+    say("Dry run: nothing was changed." if changes else "Dry run: there is nothing to change.")
 
 
 def size(dream: Dream, change: Change) -> str:

@@ -10,6 +10,7 @@ import click
 from reverie_hookspecs import Refused
 
 from .deployment import agent_argument, chosen
+from .terminal import say
 
 if TYPE_CHECKING:
     from reverie.composition import Composed
@@ -62,7 +63,7 @@ def compare(ctx: click.Context, file: Path, text: str) -> None:
         current = file.read_bytes() == text.encode("utf-8")
     except OSError:
         current = False
-    click.echo(f"{file} is up to date" if current else f"{file} is not what would be composed; `reverie compose` it")
+    say(f"{file} is up to date" if current else f"{file} is not what would be composed; `reverie compose` it")
     if not current:
         ctx.exit(1)
 
@@ -73,11 +74,11 @@ def write(file: Path, composed: Composed, quiet: bool) -> None:
 
     written = composition.write(file, composed.text)
     if written.kept:
-        click.echo(f"The CLAUDE.md that stood there was not composed; it is kept as {written.kept}", err=True)
+        say(f"The CLAUDE.md that stood there was not composed; it is kept as {written.kept}", err=True)
     if quiet:
         return
     tokens = sum(part.tokens for part in composed.parts)
-    click.echo(f"{file}: {written.outcome}, {len(composed.text):,} characters, about {tokens:,} tokens")
+    say(f"{file}: {written.outcome}, {len(composed.text):,} characters, about {tokens:,} tokens")
     for part in composed.parts:
         for note in part.notes:
-            click.echo(f"  {part.title}: {note}")
+            say(f"  {part.title}: {note}")

@@ -11,7 +11,7 @@ from reverie.config import Config, home, locate
 from reverie_hookspecs import ConfigError, Refused
 
 from .deployment import kernel
-from .terminal import emit, table
+from .terminal import emit, say, table
 
 
 @click.group("config")
@@ -52,19 +52,19 @@ def check(ctx: click.Context, as_json: bool) -> None:
         config = kernel(ctx).config
     except ConfigError:  # the plugins cannot be selected: say what else is odd first
         for odd in (*config.remarks, *config.skipped):
-            click.echo(str(odd))
+            say(str(odd))
         raise
     remarks = [str(remark) for remark in (*config.remarks, *config.skipped)]
     if as_json:
         emit({"file": str(config.file) if config.file else None, "remarks": remarks})
         return
     for remark in remarks:
-        click.echo(remark)
+        say(remark)
     if config.file is None:
-        click.echo(f"There is no configuration in {config.home}: every default applies. `reverie init` writes one.")
+        say(f"There is no configuration in {config.home}: every default applies. `reverie init` writes one.")
     else:
         told = f"{len(remarks)} remark{'s' * (len(remarks) != 1)}" if remarks else "nothing odd"
-        click.echo(f"{config.file}: {len(config.agents)} agent(s), {told}")
+        say(f"{config.file}: {len(config.agents)} agent(s), {told}")
 
 
 @command.command("migrate")
@@ -79,4 +79,4 @@ def bring_up_to_date(ctx: click.Context, dry_run: bool) -> None:
     if file is None:
         raise Refused(f"there is no configuration in {folder} to bring up to date; `reverie init` writes one")
     for line in migrate(file, rehearsal=dry_run).told or [f"{file} is up to date"]:
-        click.echo(line)
+        say(line)

@@ -11,6 +11,8 @@ import click
 from reverie import config
 from reverie.kernel import Kernel
 
+from .terminal import say
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -27,9 +29,9 @@ def kernel(ctx: click.Context) -> Kernel:
         file = config.locate(root.params.get("config"), os.environ, home)
         root.obj = Kernel.load(config.Config.load(file, home, os.environ))
         for remark in () if root.params.get("quiet") else root.obj.config.remarks:
-            click.echo(f"config: {remark}", err=True)
+            say(f"config: {remark}", err=True)
         for skipped in root.obj.config.skipped:
-            click.echo(f"config: {skipped}", err=True)
+            say(f"config: {skipped}", err=True)
     return root.obj
 
 

@@ -16,7 +16,7 @@ from attrs import asdict, frozen
 from reverie_hookspecs import MemorySettings, Refused, ReverieError
 
 from .deployment import kernel
-from .terminal import emit, mark
+from .terminal import emit, mark, say
 
 if TYPE_CHECKING:
     from reverie.kernel import Kernel
@@ -69,9 +69,9 @@ def command(ctx: click.Context, agent: str, as_json: bool) -> None:
 
 def tell(checks: list[Check]) -> None:
     for check in checks:
-        click.echo(f"{mark(check.state)}  {check.name}: {check.found}")
+        say(f"  {check.name}: {check.found}", head=mark(check.state))
         if check.remedy:
-            click.echo(f"      {check.remedy}")
+            say(f"      {check.remedy}")
 
 
 def machine() -> Iterator[Check]:

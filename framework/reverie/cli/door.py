@@ -12,6 +12,8 @@ import click
 
 from reverie_hookspecs import PluginError, ReverieError
 
+from .terminal import plain, say
+
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
@@ -27,7 +29,7 @@ class Told(logging.Handler):
     """Prints log lines to whatever standard error is at that moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(self.format(record), err=True)
+        say(self.format(record), err=True)
 
 
 @contextmanager
@@ -48,7 +50,8 @@ def translated(ctx: click.Context) -> Iterator[None]:
         if verbose:
             raise
         kind = type(error).__name__
-        raise Failure(f"{kind}: {error}\nThis is a fault of reverie or a plugin; --verbose shows where.", 1) from error
+        told_of = plain(f"{kind}: {error}")
+        raise Failure(f"{told_of}\nThis is a fault of reverie or a plugin; --verbose shows where.", 1) from error
 
 
 def quit_quietly() -> None:
@@ -61,7 +64,7 @@ def quit_quietly() -> None:
 def told(error: ReverieError) -> str:
     """The message; where a plugin broke a rule, with the plugin and hook it came from."""
     notes = [note for note in getattr(error, "__notes__", ()) if note not in str(error)]
-    return f"{error} ({', '.join(notes)})" if notes and isinstance(error, PluginError) else str(error)
+    return plain(f"{error} ({', '.join(notes)})" if notes and isinstance(error, PluginError) else str(error))
 
 
 def listen(verbose: bool, quiet: bool) -> None:

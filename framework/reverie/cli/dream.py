@@ -9,7 +9,7 @@ import click
 from . import account
 from .deployment import AGENT, agent_argument, chosen, kernel
 from .group import DefaultGroup
-from .terminal import emit, table
+from .terminal import emit, say, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def log(ctx: click.Context, agent: str, limit: int, as_json: bool) -> None:
     if as_json:
         emit(newest)
     elif not newest:
-        click.echo(f"{one.id} has not dreamt yet; `{account.worded('reverie dream', agent)}` runs it now")
+        say(f"{one.id} has not dreamt yet; `{account.worded('reverie dream', agent)}` runs it now")
     else:
         table(("run", "started", "kind", "outcome", "files", "reason"), [row(line) for line in newest])
 
@@ -87,7 +87,7 @@ def show(ctx: click.Context, words: tuple[str, ...], named: str, as_json: bool) 
         emit({**line, "files": [account.change_as_json(change) for change in changes]})
         return
     told = f"  {line['reason']}" if line.get("reason") else ""
-    click.echo(f"{line['run']}  {line.get('kind')}  {line.get('outcome')}{told}")
+    say(f"{line['run']}  {line.get('kind')}  {line.get('outcome')}{told}")
     account.show(changes)
 
 
@@ -110,11 +110,11 @@ def take_back(ctx: click.Context, words: tuple[str, ...], named: str, dry_run: b
         return
     for path in undone["changed"]:
         gone = not dry_run and one.files.read(path).state == "missing" and not path.startswith("/")
-        click.echo(f"{path}: {'would be restored' if dry_run else 'removed again' if gone else 'restored'}")
+        say(f"{path}: {'would be restored' if dry_run else 'removed again' if gone else 'restored'}")
     if not dry_run:
         named = named or (words[0] if words and words[0] != line["run"] else "")
         again = account.worded("reverie dream undo", named if named != undone["run"] else "", undone["run"])
-        click.echo(f"{line['run']} is taken back; `{again}` brings it again")
+        say(f"{line['run']} is taken back; `{again}` brings it again")
 
 
 def which(ctx: click.Context, words: tuple[str, ...], named: str) -> tuple[Kernel, Agent, dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .deployment import agent_argument, kernel
-from .terminal import budget, emit
+from .terminal import budget, emit, plain, say
 
 if TYPE_CHECKING:
     from reverie.kernel import Kernel
@@ -30,7 +30,7 @@ def command(ctx: click.Context, agent: str, as_json: bool) -> None:
         tell(one)
     for row in deployment.rows:
         if row.state == "failed":
-            click.echo(f"plugin {row.name} is left out: {row.reason}")
+            say(f"plugin {row.name} is left out: {row.reason}")
 
 
 def state(deployment: Kernel, agent: Agent) -> dict[str, Any]:
@@ -77,15 +77,15 @@ def measured(agent: Agent, path: str) -> dict[str, Any]:
 def tell(one: dict[str, Any]) -> None:
     """Print an agent's state for a person."""
     off = f", switched off: {one['off']}" if one["off"] else ""
-    click.echo(f"{click.style(one['agent'], bold=True)}  {one['workspace']}\n  dreaming: {one['mode']}{off}")
+    say(f"  {one['workspace']}\n  dreaming: {one['mode']}{off}", head=click.style(plain(one["agent"]), bold=True))
     for file in one["files"]:
         told = f"cannot be read: {file['reason']}" if file["length"] is None else budget(file["length"], file["budget"])
-        click.echo(f"  {file['path']}: {told}{', over budget' if file['over'] else ''}")
+        say(f"  {file['path']}: {told}{', over budget' if file['over'] else ''}")
     for label, key in (("last run", "lastRun"), ("last skip", "lastSkip")):
         if (line := one[key]) and not (key == "lastSkip" and line == one["lastRun"]):
             reason = f" ({line['reason']})" if line.get("reason") else ""
-            click.echo(f"  {label}: {line.get('ended')} {line.get('kind')}: {line.get('outcome')}{reason}")
+            say(f"  {label}: {line.get('ended')} {line.get('kind')}: {line.get('outcome')}{reason}")
     if not one["lastRun"]:
-        click.echo("  last run: never")
+        say("  last run: never")
     if one["failures"] > 1:
-        click.echo(f"  the last {one['failures']} dreams failed")
+        say(f"  the last {one['failures']} dreams failed")

@@ -14,6 +14,8 @@ from reverie import config
 from reverie.config.entry import misnamed
 from reverie_hookspecs import Refused, WriteRefused
 
+from .terminal import say
+
 MOST = 8
 """Lines of a migration that are printed one by one."""
 SEEDS = ("AGENTS.md", "IDENTITY.md", "SOUL.md", "USER.md", "MEMORY.md", "HEARTBEAT.md")
@@ -36,13 +38,13 @@ def command(ctx: click.Context, path: str, import_claude_md: bool, dry_run: bool
     for name in made:
         if not dry_run:
             create(root / name, seed(root, name, import_claude_md))
-        click.echo(f"{'would create' if dry_run else 'created'} {root / name}")
+        say(f"{'would create' if dry_run else 'created'} {root / name}")
     if not made:
-        click.echo(f"{root} is a workspace already; nothing was overwritten")
+        say(f"{root} is a workspace already; nothing was overwritten")
     configure(ctx, root, dry_run)
     found(root, import_claude_md and "AGENTS.md" in made)
     place = quote(str(root))
-    click.echo(f"\nNext:\n  reverie compose {place} --stdout\n  reverie dream {place} --dry-run")
+    say(f"\nNext:\n  reverie compose {place} --stdout\n  reverie dream {place} --dry-run")
 
 
 def seed(root: Path, name: str, import_claude_md: bool) -> str:
@@ -51,7 +53,7 @@ def seed(root: Path, name: str, import_claude_md: bool) -> str:
         try:
             return (root / "CLAUDE.md").read_text("utf-8")
         except FileNotFoundError:
-            click.echo("there is no CLAUDE.md to import", err=True)
+            say("there is no CLAUDE.md to import", err=True)
         except (OSError, UnicodeError) as error:
             raise Refused(f"CLAUDE.md cannot be read: {error}; mend it, or leave --import-claude-md out") from error
     return (files("reverie") / "templates" / "workspace" / name).read_text("utf-8")
@@ -64,7 +66,7 @@ def create(file: Path, text: str) -> None:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
     except FileExistsError:
-        click.echo(f"{file} appeared meanwhile and was left as it is", err=True)
+        say(f"{file} appeared meanwhile and was left as it is", err=True)
     except OSError as error:
         reason = error.strerror or error
         raise WriteRefused(f"{file} cannot be created: {reason}; make its folder writable") from error
@@ -78,11 +80,11 @@ def configure(ctx: click.Context, root: Path, dry_run: bool) -> None:
         migrate(file, dry_run)
         if not known(file, root):
             entry = json.dumps({"id": root.name, "workspace": str(root)}, ensure_ascii=False)
-            click.echo(f"it has no agent for this folder, which works by its path all the same; to add one: {entry}")
+            say(f"it has no agent for this folder, which works by its path all the same; to add one: {entry}")
         return
     file = home / "config.json"
     name = "agent" if misnamed(root.name) else root.name
-    click.echo(f"{'would create' if dry_run else 'created'} {file}, with the agent {name!r}")
+    say(f"{'would create' if dry_run else 'created'} {file}, with the agent {name!r}")
     if not dry_run:
         config.write_template(file, [{"id": name, "workspace": str(root)}])
 
@@ -95,20 +97,20 @@ def known(file: Path, root: Path) -> bool:
 
 def migrate(file: Path, dry_run: bool) -> None:
     """Bring a configuration up to date and say what was added."""
-    click.echo(f"{file} is there and keeps its values")
+    say(f"{file} is there and keeps its values")
     done = config.migrate(file, rehearsal=dry_run)
     for line in done.told[:MOST]:
-        click.echo(f"  {line}")
+        say(f"  {line}")
     if more := len(done.told[MOST:]):
-        click.echo(f"  and {more} more; `reverie config show` prints every value")
+        say(f"  and {more} more; `reverie config show` prints every value")
 
 
 def found(root: Path, imported: bool) -> None:
     """Tell what was there before: a CLAUDE.md by hand, and sessions of Claude Code."""
     if by_hand(root / "CLAUDE.md") and not imported:
-        click.echo("CLAUDE.md is there; it is kept until you compose, and then copied to .dreaming/backups first")
+        say("CLAUDE.md is there; it is kept until you compose, and then copied to .dreaming/backups first")
     if sessions := history(root):
-        click.echo(f"Claude Code has {sessions} session(s) in this folder; the nightly dream will read the newest")
+        say(f"Claude Code has {sessions} session(s) in this folder; the nightly dream will read the newest")
 
 
 def by_hand(file: Path) -> bool:
