@@ -9,7 +9,7 @@ import click
 from . import account
 from .deployment import AGENT, agent_argument, chosen, kernel
 from .group import DefaultGroup
-from .terminal import emit, say, table
+from .terminal import emit, progress, say, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,8 @@ def command() -> None:
 def run(ctx: click.Context, agent: str, dry_run: bool, as_json: bool) -> None:
     """Dream now: sweep finished entries out of MEMORY.md into an archive, and write down what was done."""
     deployment, one = chosen(ctx, agent)
-    dream = deployment.run(one, rehearsal=dry_run)
+    with progress(f"{one.id} dreams") as told:
+        dream = deployment.run(one, rehearsal=dry_run, told=told)
     changes = account.changes(dream)
     if as_json:
         emit(account.as_json(dream, changes))

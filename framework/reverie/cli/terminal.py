@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
@@ -32,6 +33,19 @@ def emit(value: object) -> None:
     import json
 
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+@contextmanager
+def progress(text: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is under way, stage by stage; elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield lambda stage: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(escape(plain(text))) as shown:
+        yield lambda stage: shown.update(escape(plain(f"{text}: {stage}")))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
