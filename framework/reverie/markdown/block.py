@@ -38,17 +38,17 @@ DEEPEST: Final = 50
 _PLAIN: Final = (
     r"(?:[^ \t\n#`~<>=_*+\-0-9]|[#~=_*+-][^ \t\n#`~=_*+-]|\*\*[^*\s]|`{1,2}+[^`\n]|[0-9]{1,9}+[^0-9.)\n])[^\n]*+\n"
 )
-_TEXT_RUN: Final = re.compile(rf"(?:{_PLAIN})++")
-_ITEM_RUN: Final = re.compile(rf"(?:[-*+] {_PLAIN})++")
-_BLANK_RUN: Final = re.compile(r"(?:[ \t]*+\n)++")
-_HOLLOW_RUN: Final = re.compile(r"(?:[-*+] ?\n)++")
+_TEXT_RUN: Final = re.compile(rf"(?:{_PLAIN}){{1,512}}")
+_ITEM_RUN: Final = re.compile(rf"(?:[-*+] {_PLAIN}){{1,512}}")
+_BLANK_RUN: Final = re.compile(r"(?:[ \t]*+\n){1,512}")
+_HOLLOW_RUN: Final = re.compile(r"(?:[-*+] ?\n){1,512}")
 _TOP_HEADING: Final = re.compile(r"(#{1,6})(?=[ \t\n])[^\n]*+\n")
 _INDENT: Final = re.compile(r"[ \t]*")
 _EOL: Final = r"[ \t]*+(?=\n|\Z)"
 _HEADING: Final = re.compile(r"(#{1,6})(?=[ \t\n]|\Z)")
 _FENCE: Final = re.compile(r"(`{3,}+)[^`\n]*+(?=\n|\Z)|(~{3,}+)")
 _SETEXT: Final = re.compile(rf"(?:=++|-++){_EOL}")
-_RULE: Final = re.compile(r"(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)(?=\n|\Z)")
+_RULE: Final = re.compile(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})(?=\n|\Z)")
 _MARKER: Final = re.compile(rf"(?P<mark>[-+*]|(?P<number>[0-9]{{1,9}})[.)])(?=[ \t\n]|\Z)(?P<hollow>{_EOL})?")
 _TAGS: Final = (
     "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt "

@@ -15,11 +15,12 @@ from .line import unified
 
 _BREAK: Final = r"[-+*](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$)|>|[^\w\n]*$"
 """What ends a bullet although it is glued to it: another item, a quote, a line without a letter or digit."""
+# No possessive groups here or in the scanner: Python 3.11.0 to 3.11.4 match them wrongly.
 _BULLET: Final = re.compile(
-    r"^([-*])(?= )(?!(?:[ \t]*+\1){2,}+[ \t]*+$)[^\n]*+\n?+"
-    r"(?:(?:(?:[ \t]*+\n)*+(?:  | ?\t)[ \t]*+[^ \t\n]"  # indented by two or more, whatever blank lines are between
+    r"^([-*])(?= )(?!(?:[ \t]*\1){2,}[ \t]*$)[^\n]*\n?"
+    r"(?:(?:(?:[ \t]*\n)*(?:  | ?\t)[ \t]*[^ \t\n]"  # indented by two or more, whatever blank lines are between
     r"| [^ \t\n]"  # indented by one, and glued
-    rf"|(?!{_BREAK})[^ \t\n])[^\n]*+\n?+)*+",  # a lazy line
+    rf"|(?!{_BREAK})[^ \t\n])[^\n]*\n?)*",  # a lazy line
     re.MULTILINE,
 )
 _BLANK: Final = re.compile(r"^[ \t]*$", re.MULTILINE)

@@ -18,7 +18,7 @@ from .marker import POSSIBLE, SOURCE
 from .pointer import shared_line, stamp
 from .survey import Found, Known, Share, Survey
 
-_RULE: Final = re.compile(r"(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)$", re.MULTILINE)
+_RULE: Final = re.compile(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$", re.MULTILINE)
 _SAFE_NEXT: Final = re.compile(r"[ \t]*(?:\n|\Z)|[-*+] |#|```|~~~|>")
 _BOUNDARY: Final = re.compile(rf"[ \t]*$|#{{1,6}}(?:[ \t]|$)|{_RULE.pattern}", re.MULTILINE)
 _LIST_LINE: Final = re.compile(r"[-*+] |[ \t]")
