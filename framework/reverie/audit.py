@@ -28,12 +28,28 @@ class Audit:
         if dream.rehearsal:
             return judged(dream)
         dream = judged(evolve(dream, changed=tuple(sorted({*dream.changed, *self.changed(dream.run)}))))
+        self.runs.append(line(dream, self.clock()))  # first: what is not logged can be neither seen nor undone
         if dream.outcome != "skipped-empty":
             self.write("DREAMS.md", diary.entry(dream), diary.HEADING)
             if records := diary.promotions(dream):
                 self.write("promotions.jsonl", diary.encode(records), "")
-        self.runs.append(line(dream, self.clock()))
         return dream
+
+
+def lost(run: str, agent: str, changed: Collection[str], found: datetime) -> dict[str, Any]:
+    """The line of a run that ended before its audit: it was killed, or could not write it."""
+    return {
+        "run": run,
+        "agent": agent,
+        "kind": "dream",
+        "slot": None,
+        "date": None,
+        "started": None,
+        "ended": stamp(found),
+        "outcome": "error",
+        "reason": "it ended before it was closed; what it changed stands and can be undone",
+        "changed": sorted(changed),
+    }
 
 
 def judged(dream: Dream) -> Dream:

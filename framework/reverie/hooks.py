@@ -141,7 +141,8 @@ class Naming:
         return
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, Exception) or isinstance(error, StopIteration) or hasattr(error, "__notes__"):
+        ours = isinstance(error, Exception | SystemExit) and not isinstance(error, StopIteration)
+        if error is None or not ours or hasattr(error, "__notes__"):
             return
         if isinstance(error, ReverieError):
             error.add_note(self.place)

@@ -140,6 +140,15 @@ class Journal:
             rare["as"] = [{key: getattr(write, key) for key in ENDED} for write in writes]
         self._add([row | {key: value for key, value in rare.items() if value}], sync=False)
 
+    def runs(self) -> list[str]:
+        """The runs that wrote something which stands, in the order they began."""
+        found: dict[str, None] = {}
+        for line in self._lines(0):
+            row = parsed(line) if b'"outcome"' in line else None
+            if row and row["do"] == "outcome" and row.get("outcome") == "written":
+                found[row["run"]] = None
+        return list(found)
+
     def writes(self, run: str) -> list[Write]:
         """What a run wrote, in order, each as it came out; what it took back itself is left out."""
         self.skipped = 0
@@ -255,14 +264,29 @@ def _write(row: dict[str, Any]) -> Write | None:
     sound = sound and all(isinstance(found[key], int) for key in NUMBERS if key in found)
     sound = sound and all(isinstance(name, str) for name in found.get("made", ()))
     sound = sound and all(isinstance(length, int) for length in found.get("blocks", ()))
+    sound = sound and all(map(confined, (found.get("path"), *filter(None, [found.get("to")]), *found.get("made", ()))))
     return Write(**found) if sound and found.keys() >= ALWAYS else None
+
+
+def confined(path: Any) -> bool:
+    """Whether a path of the journal stays below its root: the file may have been written to by anybody."""
+    return isinstance(path, str) and not _leaves(path)
+
+
+def _leaves(path: str) -> bool:
+    parts = path.split("/")
+    try:
+        path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return True
+    return "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts)
 
 
 def _ended(writes: Iterable[Write], row: dict[str, Any] | None) -> list[Write]:
     """Writes as an outcome says they came out."""
     ends = row.get("as") if row else None
     told = list(writes)
-    if not isinstance(ends, list) or len(ends) != len(told):
+    if not isinstance(ends, list) or len(ends) != len(told) or not all(isinstance(end, dict) for end in ends):
         return told
     return [
         evolve(write, **{key: end[key] for key in ENDED if key in end}) for write, end in zip(told, ends, strict=True)
@@ -287,4 +311,8 @@ def _step(intents: dict[str, list[Write]], row: dict[str, Any]) -> list[Write]:
 
 def _blocks(row: dict[str, Any] | None, key: str) -> list[Block]:
     found = row.get(key) if row else None
-    return [(str(pair[0]), str(pair[1])) for pair in found if len(pair) == 2] if isinstance(found, list) else []
+    return (
+        [(str(pair[0]), str(pair[1])) for pair in found if isinstance(pair, list) and len(pair) == 2]
+        if isinstance(found, list)
+        else []
+    )

@@ -16,11 +16,15 @@ from attrs import define, evolve, field
 from reverie_hookspecs import (
     Agent,
     Block,
+    ConfigError,
     Conversation,
     Corpus,
+    NotFound,
     Plugin,
+    PluginError,
     Policy,
     Refused,
+    ReverieError,
     Section,
     UnknownAgent,
 )
@@ -32,7 +36,7 @@ from .ordering import arrange, by_name
 from .workspace import Folder
 
 if TYPE_CHECKING:
-    from reverie_hookspecs import Dream, Indexing, Mode, Scope, Stage, Tool
+    from reverie_hookspecs import Dream, Indexing, Mode, Run, Scope, Stage, Tool
 
     from .composition import Composed
 
@@ -68,7 +72,10 @@ class Kernel:
         choice: dict[str, bool | str] = dict(config.plugins)
         if environ.get("REVERIE_DISABLE_PLUGIN_AUTOLOAD") == "1":
             choice.setdefault(selection.EVERY, False)
-        rows = selection.choose(selection.installed() if points is None else points, choice)
+        try:
+            rows = selection.choose(selection.installed() if points is None else points, choice)
+        except ConfigError as error:
+            raise ConfigError([f"{config.file}: {problem}" for problem in error.problems]) from None
         built = building.build(rows, {})
         hooks, unfit = Hooks.over(built.plugins, environ.get("REVERIE_TRACE_PLUGINS") == "1")
         stand = [
@@ -94,7 +101,7 @@ class Kernel:
         for entry in self.config.agents:
             try:
                 usable.append(self.agent(entry.id))
-            except Refused as error:
+            except ReverieError as error:
                 logger.warning("%s", error)
         return usable
 
@@ -107,9 +114,9 @@ class Kernel:
             return self._configured(name, conversation)
         folder = workspace_of(name, entries)
         for entry in entries.values():
-            if entry.workspace.resolve() == folder:
+            if real(entry.workspace) == folder:
                 return self._configured(entry.id, conversation)
-        return self._made(folder.name, folder, folder / ".reverie", None, conversation)
+        return self._made(printable(folder.name), folder, folder / ".reverie", None, conversation)
 
     def _configured(self, name: str, conversation: Conversation | None) -> Agent:
         entry = next(entry for entry in self.config.agents if entry.id == name)
@@ -124,6 +131,8 @@ class Kernel:
                 f"agent {name!r} asks for isolateMemory, and no active plugin keeps conversations apart; "
                 f"install one for the slot {ISOLATION!r}, or take the key out of its entry"
             )
+        if not root.is_dir():
+            raise NotFound(f"the workspace of {name!r} is not there: {root}; `reverie init` makes it, or mend its path")
         if about is not None and not (about.channel and about.chat):
             raise Refused("a conversation needs a channel and a chat id; give both as CHANNEL:ID")
         files = Folder.at(root)
@@ -140,6 +149,9 @@ class Kernel:
         """Its CLAUDE.md, with what was cut, escaped and removed."""
         from . import composition
 
+        for row in self.rows:
+            if row.slot == "sections" and row.state == "failed":
+                raise PluginError(f"nothing is composed while {row.name!r} is left out: {row.reason}")
         return composition.compose(self.sections(agent))
 
     def compose(self, agent: Agent) -> str:
@@ -185,7 +197,31 @@ class Kernel:
             return night.dream(Dream(agent, run, mode, True), self.plan(agent, mode="auto"), told)
         with self.lock(agent):
             self._files(agent).repair(run)
-            return night.dream(Dream(agent, run, mode), self.plan(agent), told)
+            self.close_lost(agent)
+            return night.dream(Dream(agent, run, mode), self._planned(agent, run), told)
+
+    def _planned(self, agent: Agent, run: Run) -> list[Stage]:
+        """The plan of a run that is about to begin; that there can be none is an end of it too, and is logged."""
+        from . import audit
+        from .runlog import RunLog
+
+        try:
+            return self.plan(agent)
+        except ReverieError as error:
+            line = {**audit.head(run, self.clock()), "outcome": "error", "reason": str(error), "changed": []}
+            RunLog.of(agent).append(line)
+            raise
+
+    def close_lost(self, agent: Agent) -> None:
+        """Log the runs that changed something and never came to their audit, so that they can be seen and undone."""
+        from . import audit
+        from .runlog import RunLog
+
+        files, runs = self._files(agent), RunLog.of(agent)
+        known = {line["run"] for line in runs.lines()}
+        for name in files.journal.runs():
+            if name not in known and name.startswith(f"{agent.id}-"):
+                runs.append(audit.lost(name, agent.id, {w.path for w in files.journal.writes(name)}, self.clock()))
 
     def undo(self, agent: Agent, target: str, *, rehearsal: bool = False) -> dict[str, Any]:
         """Take a run back: the line of the undo's own run, with the paths that were restored in ``changed``."""
@@ -258,14 +294,27 @@ def rehearsing(agent: Agent) -> Agent:
     return evolve(agent, files=files, corpus=evolve(agent.corpus, files=files))
 
 
+def real(folder: Path) -> Path | None:
+    """A folder without links, or None where the links lead in a circle."""
+    try:
+        return folder.resolve()
+    except (OSError, RuntimeError):
+        return None
+
+
+def printable(name: str) -> str:
+    """A folder's name as an id: on one line, whatever characters it holds."""
+    return "".join(character if character.isprintable() else "_" for character in name) or "workspace"
+
+
 def workspace_of(name: str, known: Collection[str]) -> Path:
     """The folder a path names, if it is a workspace; UnknownAgent with the nearest known id otherwise."""
-    folder = Path(name).expanduser()
     try:
+        folder = Path(name).expanduser()
         if name and any((folder / file).exists() for file in ("AGENTS.md", "MEMORY.md")):
             return folder.resolve()
         is_folder = bool(name) and folder.is_dir()
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):
         is_folder = False
     if is_folder:
         raise UnknownAgent(

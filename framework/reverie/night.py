@@ -10,23 +10,40 @@ from attrs import evolve
 
 from reverie_hookspecs import (
     SCOPES,
+    Applied,
     Dream,
     DreamSettings,
     MemorySettings,
     Mode,
+    Move,
+    Note,
+    Op,
     Outcome,
     Proposal,
     ReverieError,
     Scope,
+    SetAside,
     Settings,
     Size,
+    Skipped,
     Stage,
+    Usage,
 )
 
 from .ordering import arrange
 
 logger = logging.getLogger(__name__)
 AUDIT: Final = "audit"
+PAGES: Final[dict[str, type]] = {
+    "notes": Note,
+    "moved": Move,
+    "changed": str,
+    "ops": Op,
+    "applied": Applied,
+    "skipped": Skipped,
+    "aside": SetAside,
+}
+"""What each page of the letter holds."""
 EVERY: Final[frozenset[Scope]] = frozenset(SCOPES)
 
 
@@ -71,7 +88,8 @@ def dream(letter: Dream, stages: Sequence[Stage], told: Callable[[str], None] = 
     """A run: its stages fold the letter. Where a memory file cannot be read nothing runs but the audit, for a file
     that could not be read must not be taken for an empty one."""
     letter = closed_to_reading(letter)
-    return fold(letter, from_audit(stages) if letter.failures else stages, told)
+    closed = fold(letter, from_audit(stages) if letter.failures else stages, told)
+    return closed if closed.outcome else evolve(closed, outcome="error", reason=reason_of(closed, "error"))
 
 
 def fold(dream: Dream, stages: Iterable[Stage], told: Callable[[str], None] = lambda stage: None) -> Dream:
@@ -87,14 +105,29 @@ def step(dream: Dream, stage: Stage) -> Dream:
     """The letter after one stage."""
     try:
         page = stage.run(dream)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = str(error) if isinstance(error, ReverieError) else f"{type(error).__name__}: {error}"
         logger.warning("stage %s failed for %s: %s", stage.name, dream.agent.id, reason)
         logger.debug("stage %s failed", stage.name, exc_info=True)
         return dream if dream.outcome else dream.failed(stage.name, reason)
     if not isinstance(page, Dream):
         return dream.failed(stage.name, f"returned {type(page).__name__}, where a stage returns the Dream it was given")
+    if flaw := spoilt(dream, page):
+        return dream if dream.outcome else dream.failed(stage.name, flaw)
     return evolve(page, outcome=dream.outcome, reason=dream.reason) if dream.outcome else page
+
+
+def spoilt(dream: Dream, page: Dream) -> str:
+    """What a stage did to the letter that no stage may do, or nothing: each adds a page, none erases one."""
+    if (page.agent, page.run, page.mode, page.rehearsal) != (dream.agent, dream.run, dream.mode, dream.rehearsal):
+        return "changed whose run this is; a stage adds to the letter and leaves the rest"
+    for name, kind in PAGES.items():
+        now = getattr(page, name)
+        if not isinstance(now, tuple) or not all(isinstance(one, kind) for one in now):
+            return f"left something in `{name}` that is no {kind.__name__}"
+    if page.notes[: len(dream.notes)] != dream.notes:
+        return "took back what others had noted; a stage adds to the letter"
+    return "" if isinstance(page.usage, Usage) else "left no Usage in `usage`"
 
 
 def closed_to_reading(dream: Dream) -> Dream:
@@ -150,11 +183,13 @@ def judge(dream: Dream) -> Outcome:
         return "applied"
     if dream.ops or dream.aside:
         return "proposed"
-    return "no-changes" if dream.excerpts else "skipped-empty"
+    return "no-changes" if dream.excerpts or dream.reason else "skipped-empty"
 
 
 def reason_of(dream: Dream, outcome: Outcome) -> str:
     """The outcome in a sentence, where there is more to say than its name."""
+    if dream.reason and outcome != "error":
+        return dream.reason
     if outcome == "error":
         return "; ".join(f"{note.stage}: {note.text}" for note in dream.failures)
     return "no transcript text, and nothing to change" if outcome == "skipped-empty" else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
-from reverie_hookspecs import Agent, NotFound, Refused, Run
+from reverie_hookspecs import Agent, NotFound, Refused, Run, Unreadable, WriteRefused
 
 NAME = "runs.jsonl"
 
@@ -38,9 +39,13 @@ class RunLog:
 
     def append(self, line: dict[str, Any]) -> None:
         """Add the line of a run, on a line of its own even after a torn one, and have it on disk."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(line, ensure_ascii=True, default=str)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            raise WriteRefused(f"{self.path} cannot be written: {error.strerror}; the run is not logged") from error
         with os.fdopen(descriptor, "r+b", buffering=0) as file:
             end = file.seek(0, os.SEEK_END)
             torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
@@ -52,13 +57,16 @@ class RunLog:
         if self.earlier and self.earlier.resolve() != self.folder.resolve():
             yield from RunLog(self.earlier).lines()
         try:
-            with self.path.open("rb") as file:
-                for raw in file:
-                    line = parsed(raw)
-                    if line is not None:
-                        yield line
-        except FileNotFoundError:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
             return
+        except OSError as error:
+            raise Unreadable(f"{self.path} cannot be read: {error.strerror}; mend it or move it away") from error
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise Unreadable(f"{self.path} is no file; move it away")
+        with os.fdopen(descriptor, "rb") as file:
+            yield from filter(None, map(parsed, file))
 
     def last(self) -> dict[str, Any] | None:
         """The newest run, or None."""
@@ -99,7 +107,10 @@ def parsed(raw: bytes) -> dict[str, Any] | None:
         line: Any = json.loads(raw)
     except (ValueError, RecursionError):
         return None
-    return line if isinstance(line, dict) and isinstance(line.get("run"), str) else None
+    if not isinstance(line, dict) or not isinstance(line.get("run"), str):
+        return None
+    changed = line.get("changed")
+    return line | {"changed": changed if isinstance(changed, list) else []}
 
 
 def taken_back(runs: list[dict[str, Any]]) -> set[str]:
@@ -118,8 +129,10 @@ def taken_back(runs: list[dict[str, Any]]) -> set[str]:
 def flip(target: str, brought: dict[str, str], undone: set[str]) -> None:
     """Take a run back; of an undo, bring again what it had taken back, and so on down."""
     undone.add(target)
-    while target in brought:
+    seen = {target}
+    while target in brought and brought[target] not in seen:
         target = brought[target]
+        seen.add(target)
         undone.symmetric_difference_update({target})
 
 

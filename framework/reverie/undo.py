@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from typing import Final, Literal
@@ -93,14 +93,15 @@ def verdict(trail: Trail) -> Verdict:
     return "restore" if whole and trail.digest == trail.after else "refuse"
 
 
-def undo(files: Folder, run_id: str, run: Run) -> tuple[str, ...]:
+def undo(files: Folder, run_id: str, run: Run, roots: Collection[str] = ()) -> tuple[str, ...]:
     """Restore every file a run changed; the paths that were, those of a vault absolute.
 
-    Itself a run, ``run``, which can be undone. Raises NotFound for a run without writes; Refused, with nothing
-    changed, if a file was changed since or a pre-image is gone.
+    Itself a run, ``run``, which can be undone. ``roots`` are the folders beside this one, a vault's for one, that a
+    run of this agent may have written below: the journal alone is not believed. Raises NotFound for a run without
+    writes; Refused, with nothing changed, if a file was changed since or a pre-image is gone.
     """
     with explained(f"what run {run_id} changed"), ExitStack() as stack:
-        pens = [stack.enter_context(folder.writing()) for folder in _folders(files, run_id)]
+        pens = [stack.enter_context(folder.writing()) for folder in _folders(files, run_id, roots)]
         plans = [(pen, _plan(pen, run_id)) for pen in pens]
         if not any(steps for _, steps in plans):
             raise NotFound(f"the journal holds no write of a run {run_id}, so there is nothing to undo")
@@ -117,18 +118,18 @@ def undo(files: Folder, run_id: str, run: Run) -> tuple[str, ...]:
     return tuple(step.trail.path if pen.home == files.pen.home else pen.at(step.trail.path) for pen, step in done)
 
 
-def restorable(files: Folder, run_id: str) -> list[str]:
+def restorable(files: Folder, run_id: str, roots: Collection[str] = ()) -> list[str]:
     """The paths an undo would restore; refuses as that would, and touches nothing."""
     from datetime import UTC, datetime
 
     rehearsal = Run(f"{run_id}-rehearsal", "", "undo", datetime.now(UTC))
-    return list(undo(files.overlay(), run_id, rehearsal))
+    return list(undo(files.overlay(), run_id, rehearsal, roots))
 
 
-def changes(files: Folder, run_id: str) -> list[Change]:
+def changes(files: Folder, run_id: str, roots: Collection[str] = ()) -> list[Change]:
     """What a run made of each file, for showing; a version that is nowhere any more is unreadable, with the reason."""
     found = []
-    for folder in _folders(files, run_id):
+    for folder in _folders(files, run_id, roots):
         pen = folder.pen
         trails = _trails(pen, run_id)
         store = Store(pen, [trail.path for trail in trails])
@@ -180,11 +181,13 @@ class Store:
 # The plan
 
 
-def _folders(files: Folder, run_id: str) -> list[Folder]:
+def _folders(files: Folder, run_id: str, others: Collection[str]) -> list[Folder]:
     """The roots a run wrote below, in the order of their paths, so that two undos cannot wait for each other."""
     journal, home = files.journal, files.pen.home
     roots = {home} | {write.root for write in journal.writes(run_id)}
     roots |= {write.root for batch in journal.open_intents() for write in batch.writes if write.run == run_id}
+    if strange := sorted(root for root in roots if root != home and root not in others):
+        raise Refused(f"run {run_id} is said to have written below {strange[0]}, which is no root of this agent")
     folders = [files if root == home else files.beside(root) for root in roots]
     return sorted(folders, key=lambda folder: str(folder.root))
 

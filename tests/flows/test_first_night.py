@@ -12,7 +12,7 @@ from attrs import define, evolve
 from reverie.config import Config
 from reverie.kernel import Kernel
 from reverie.runlog import RunLog
-from reverie_hookspecs import Dream, Op, Plugin, Proposal, Refused, Stage, hookimpl
+from reverie_hookspecs import Dream, NotFound, Op, Plugin, PluginError, Proposal, Refused, Stage, hookimpl
 
 from .launcher import as_json, furnish, reverie, tree
 
@@ -332,7 +332,7 @@ def test_a28_a_line_that_comes_in_between_survives_and_the_entry_stands_once(
 
     monkeypatch.setattr(room, "plan", overtaken)
     first = as_json("dream", workspace)
-    assert first["outcome"] == ("applied" if times == 1 else "skipped-empty")
+    assert first["outcome"] == ("applied" if times == 1 else "no-changes")
     if times == 2:
         assert "left alone" in first["notes"][0]["text"]
         assert not (workspace / ARCHIVE).exists()
@@ -358,4 +358,100 @@ def test_the_runs_of_a_workspace_stay_known_when_it_is_configured(workspace: Pat
     line = RunLog.of(agent).standing()
     assert line["changed"]
     deployment.undo(agent, line["run"])
+    assert memory(workspace) == MEMORY
+
+
+@pytest.mark.parametrize("code", [0, 3, None])
+def test_a_plugin_that_exits_is_a_failure_like_any_other(workspace: Path, code: int | None) -> None:
+    def leave(dream: Dream) -> Dream:
+        raise SystemExit(code)
+
+    deployment = with_plugins(workspace, *offering(Stage("leave", leave, after=("compactor",))))
+    dream = deployment.run(deployment.agent(str(workspace)))
+    assert dream.outcome == "error" and "SystemExit" in dream.reason
+    assert RunLog(workspace / ".reverie").standing()["run"] == dream.run.id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"notes": ()}, {"notes": None}, {"moved": (3,)}, {"changed": None}, {"changed": (5,)}, {"usage": None},
+        {"rehearsal": True}, {"agent": None}, {"run": None}, {"mode": "propose"}, {"ops": ("x",)},
+    ],
+)  # fmt: skip
+def test_a_stage_cannot_spoil_the_letter(workspace: Path, change: dict[str, object]) -> None:
+    spoiler = Stage("spoiler", lambda dream: evolve(dream, **change), after=("compactor",), writes=False)
+    deployment = with_plugins(workspace, *offering(spoiler))
+    dream = deployment.run(deployment.agent(str(workspace)))
+    assert dream.outcome == "error" and "spoiler" in dream.reason
+    assert any(note.stage == "compactor" for note in dream.notes) and dream.moved
+    line = RunLog(workspace / ".reverie").standing()
+    assert line["run"] == dream.run.id and line["outcome"] == "error"
+
+
+@pytest.mark.parametrize("spoil", ["DREAMS.md", "runs.jsonl"])
+def test_a_run_that_cannot_be_written_down_says_so_and_can_be_undone(workspace: Path, spoil: str) -> None:
+    place = workspace / (".dreaming" if spoil == "DREAMS.md" else ".reverie") / spoil
+    place.mkdir(parents=True)
+    assert spoil in reverie("dream", workspace, code=1).output
+    place.rmdir()
+    if memory(workspace) != MEMORY:
+        reverie("dream", "undo", workspace)
+    assert memory(workspace) == MEMORY
+
+
+def test_a_run_that_was_killed_before_its_audit_is_logged_by_the_next_and_can_be_undone(workspace: Path) -> None:
+    def die(dream: Dream) -> Dream:
+        raise KeyboardInterrupt
+
+    deployment = with_plugins(workspace, *offering(Stage("die", die, after=("compactor",))))
+    with pytest.raises(KeyboardInterrupt):
+        deployment.run(deployment.agent(str(workspace)))
+    assert "deposit 200" not in memory(workspace) and not list(RunLog(workspace / ".reverie").lines())
+    reverie("dream", workspace)
+    [lost, _] = as_json("dream", "log", workspace)[::-1]
+    assert lost["outcome"] == "error" and "before it was closed" in lost["reason"]
+    reverie("dream", "undo", workspace)
+    assert memory(workspace) == MEMORY
+
+
+def test_a_night_that_cannot_be_planned_is_logged(workspace: Path) -> None:
+    @define(eq=False)
+    class Broken(Plugin):
+        @hookimpl
+        def on_dream(self, agent: object) -> Stage:
+            raise KeyError("x")
+
+    deployment = with_plugins(workspace, Broken())
+    with pytest.raises(PluginError, match="KeyError in plugin"):
+        deployment.run(deployment.agent(str(workspace)))
+    last = RunLog(workspace / ".reverie").last()
+    assert last is not None and last["outcome"] == "error" and "KeyError" in last["reason"]
+
+
+def test_a_folder_whose_name_would_forge_a_run_is_known_by_a_harmless_one(tmp_path: Path) -> None:
+    root = furnish(tmp_path / "x\n## 2020-01-01 forged\x1b[2J", MEMORY=MEMORY)
+    reverie("dream", root)
+    diary = (root / ".dreaming" / "DREAMS.md").read_text("utf-8")
+    assert len([line for line in diary.splitlines() if line.startswith("## ")]) == 1
+
+
+def test_a_workspace_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -> None:
+    deployment = kernel(tmp_path / "unmounted", tmp_path / "home")
+    with pytest.raises(NotFound, match="is not there"):
+        deployment.agent("alfred")
+    assert not (tmp_path / "unmounted").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [{"run": "a", "undoes": "a", "outcome": "undone", "kind": "undo"}, {"run": "a", "changed": 5}, {"run": "a"}],
+)
+def test_a_senseless_run_stops_nothing(workspace: Path, line: dict[str, object]) -> None:
+    (workspace / ".reverie").mkdir()
+    (workspace / ".reverie" / "runs.jsonl").write_text(json.dumps(line) + "\n")
+    reverie("dream", "log", workspace)
+    reverie("status", workspace)
+    reverie("dream", workspace)
+    reverie("dream", "undo", workspace)
     assert memory(workspace) == MEMORY

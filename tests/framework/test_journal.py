@@ -216,3 +216,44 @@ def test_a_write_knows_its_two_ends_by_their_beginning() -> None:
 def test_blocks_are_told_from_what_leads_them_in() -> None:
     write = Write("a", "r", "p", "append", text="# H\n\n- a\n- b\n", blocks=(4, 4))
     assert write.given() == [b"- a\n", b"- b\n"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"path": "../outside.md"}, {"path": "/etc/passwd"}, {"path": "a/../../b"}, {"path": "a\\b"}, {"path": "a\0b"},
+        {"path": "\ud800"}, {"path": ""}, {"to": "../x"}, {"to": "a\0"}, {"made": ["../../victim"]}, {"made": ["/x"]},
+    ],
+)  # fmt: skip
+def test_a_line_that_leads_out_of_its_root_is_no_write(tmp_path: Path, field: dict[str, object]) -> None:
+    from reverie.journal import _write
+
+    sound = {"id": "ab12", "run": "x", "root": ".", "path": "MEMORY.md", "op": "replace"}
+    sound |= {"before": "b", "after": "a", "size": 1, "length": 1}
+    assert _write(dict(sound)) is not None
+    assert _write(sound | field) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"do": "outcome", "id": "ab12", "run": "x", "outcome": "left", "left": [5]},
+        {"do": "outcome", "id": "ab12", "run": "x", "outcome": "written", "open": True, "as": [5]},
+        {"do": "intent", "id": "ab12", "run": "x", "root": ".", "path": "a\ud800", "op": "append"},
+        {"do": "intent", "id": "ab12", "run": "x", "root": 5, "path": "a", "op": "append", "blocks": "no"},
+    ],
+)
+def test_a_senseless_line_stops_nothing(tmp_path: Path, line: dict[str, object]) -> None:
+    journal = tmp_path / ".dreaming" / "journal.jsonl"
+    journal.parent.mkdir()
+    intent = {"do": "intent", "id": "ab12", "run": "x", "root": ".", "path": "a.md", "op": "append", "before": "absent",
+              "after": "a", "size": 0, "length": 2}  # fmt: skip
+    journal.write_text(json.dumps(intent) + "\n" + json.dumps(line) + "\n")
+    from datetime import UTC, datetime
+
+    from reverie.workspace import Folder
+    from reverie_hookspecs import Run
+
+    files = Folder.at(tmp_path)
+    files.append("b.md", "- b\n", Run("x-2", "x", "dream", datetime(2026, 3, 4, tzinfo=UTC)))
+    assert (tmp_path / "b.md").read_text() == "- b\n"

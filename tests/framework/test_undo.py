@@ -164,11 +164,15 @@ def test_an_undo_spans_the_vault_that_the_run_wrote_to(root: Path, files: Folder
     after = tree(root), tree(vault)
     (vault / "notes/a.md").write_text("- theirs\n")
     with pytest.raises(Refused, match=r"notes/a\.md changed since"):
-        undo(files, "x-1", a_run(2))
+        undo(files, "x-1", a_run(2), {str(vault)})
     (vault / "notes/a.md").write_text("- b\n")
-    assert set(undo(files, "x-1", a_run(3))) == {"MEMORY.md", f"{vault}/notes/a.md", f"{vault}/notes/c.md"}
+    assert set(undo(files, "x-1", a_run(3), {str(vault)})) == {
+        "MEMORY.md",
+        f"{vault}/notes/a.md",
+        f"{vault}/notes/c.md",
+    }
     assert (tree(root), tree(vault)) == before
-    undo(files, "x-3", a_run(4))
+    undo(files, "x-3", a_run(4), {str(vault)})
     assert (tree(root), tree(vault)) == after
 
 
@@ -255,3 +259,14 @@ def test_no_file_is_restored_that_is_not_as_the_run_left_it(ends: list[bytes | N
         if verdict(a_trail(now, *ends)) == "restore":
             assert now == ends[-1]
             assert ends[1:-1:2] == ends[2::2]
+
+
+def test_a_root_that_only_the_journal_names_is_not_touched(root: Path, files: Folder, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.md").write_text("- theirs\n")
+    beside = files.beside(elsewhere)
+    beside.replace(beside.read("a.md"), "- ours\n", a_run(1))
+    with pytest.raises(Refused, match="no root of this agent"):
+        undo(files, "x-1", a_run(2))
+    assert (elsewhere / "a.md").read_text() == "- ours\n"

@@ -27,7 +27,7 @@ def show(ctx: click.Context, agent: str, as_json: bool) -> None:
     """Print every effective value and where it comes from: agent, gateway or default, and whether it was clamped."""
     deployment = kernel(ctx)
     known = {entry.id for entry in deployment.config.agents}
-    chosen = (deployment.agent(agent).id if agent else "") or None
+    chosen = agent if agent in known or not agent else deployment.agent(agent).id
     effective = deployment.config.effective(chosen if chosen in known else None)
     if as_json:
         emit({one.path: {"value": one.value, "origin": one.origin, "clamped": one.clamped} for one in effective})

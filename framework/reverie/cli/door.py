@@ -56,8 +56,8 @@ def translated(ctx: click.Context) -> Iterator[None]:
 
 def quit_quietly() -> None:
     """End as a program does whose reader has gone: whatever is still to be flushed goes nowhere."""
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise click.exceptions.Exit(1)
 
 

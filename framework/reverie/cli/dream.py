@@ -104,7 +104,7 @@ def take_back(ctx: click.Context, words: tuple[str, ...], named: str, dry_run: b
     An undo is a run of its own: `reverie dream undo RUN` with its id brings the changes again. Where a file was
     edited since, nothing is restored, and both versions are shown.
     """
-    deployment, one, line = which(ctx, words, named)
+    deployment, one, line = which(ctx, words, named, mending=not dry_run)
     undone = deployment.undo(one, line["run"], rehearsal=dry_run)
     if as_json:
         emit(undone)
@@ -118,7 +118,9 @@ def take_back(ctx: click.Context, words: tuple[str, ...], named: str, dry_run: b
         say(f"{line['run']} is taken back; `{again}` brings it again")
 
 
-def which(ctx: click.Context, words: tuple[str, ...], named: str) -> tuple[Kernel, Agent, dict[str, Any]]:
+def which(
+    ctx: click.Context, words: tuple[str, ...], named: str, *, mending: bool = False
+) -> tuple[Kernel, Agent, dict[str, Any]]:
     """The deployment, the agent and the run that the words mean.
 
     One word is an agent if one is called so or a workspace lies there, and a run otherwise. A run's id is looked up
@@ -138,6 +140,8 @@ def which(ctx: click.Context, words: tuple[str, ...], named: str) -> tuple[Kerne
         if len(words) != 1 or named:
             raise
         return owner(deployment, words[0])
+    if mending:
+        deployment.close_lost(one)
     runs = RunLog.of(one)
     return deployment, one, runs.find(run) if run else runs.standing()
 

@@ -38,7 +38,7 @@ def emit(value: object) -> None:
 @contextmanager
 def progress(text: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal what is under way, stage by stage; elsewhere nothing."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda stage: None
         return
     from rich.console import Console
@@ -50,7 +50,7 @@ def progress(text: str) -> Iterator[Callable[[str], None]]:
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under headings: a table on a terminal, tab-separated in a pipe."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         for row in (headings, *rows):
             click.echo("\t".join(plain(str(cell)) for cell in row))
         return

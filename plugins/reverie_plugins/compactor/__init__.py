@@ -60,9 +60,8 @@ def sweep(dream: Dream) -> Dream:
     decide = partial(decided, day=dream.run.day.isoformat(), plans=plans)
     done = dream.agent.files.commit(SOURCE, decide, dream.run)
     if done.outcome == "contested":
-        return dream.note(
-            NAME, f"{SOURCE} was left alone: somebody else kept writing to it; the next night tries again"
-        )
+        told = f"{SOURCE} was left alone: somebody else kept writing to it; the next night tries again"
+        return evolve(dream.note(NAME, told), reason=told)
     if done.outcome == "unchanged" or not plans:
         return dream
     return accounted(dream, plans[-1], SOURCE, ARCHIVE)
