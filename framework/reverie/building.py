@@ -64,7 +64,7 @@ def described(row: Row) -> dict[str, Any]:
         "state": row.state,
         "from": row.distribution,
         "hooks": implemented(row.plugin) if row.plugin else [],
-        "settings": sorted({block.path or "agents[]" for block in row.plugin.blocks}) if row.plugin else [],
+        "settings": sorted({getattr(block, "path", "?") or "agents[]" for block in row.plugin.blocks}) if row.plugin else [],
         "needs": [getattr(cap, "__name__", str(cap)) + "?" * optional for cap, optional in needs.values()],
         "reason": row.reason,
     }
@@ -152,7 +152,7 @@ def make(
     for block in row.plugin.blocks if row.plugin else ():
         try:
             keys_of(block)
-        except PluginError as error:
+        except (PluginError, TypeError, AttributeError) as error:
             return row.failed(str(error))
     values: dict[str, object] = {}
     for field, (capability, optional) in needs.items():

@@ -21,6 +21,17 @@ FIRST_PARTY: Final = frozenset({
 SAFETY: Final = frozenset({"applier", "isolation"})
 """Slots that stop a run when the configuration names them and they cannot be filled."""
 
+SHAPE: Final[tuple[tuple[str, type, str], ...]] = (
+    ("slot", str, "a string"),
+    ("requires_reverie", str, "a string"),
+    ("provides", type, "a tuple of capabilities"),
+    ("blocks", type, "a tuple of Block classes"),
+    ("commands", object, "a tuple of click commands"),
+    ("routes", object, "a tuple of routes"),
+    ("duties", object, "a tuple of duties"),
+)
+"""The class attributes of a plugin: name, kind of its parts, and what belongs there in words."""
+
 State = Literal["active", "off", "waiting", "failed", "not installed"]
 
 
@@ -139,11 +150,25 @@ def loaded(row: Row, points: tuple[EntryPoint, ...]) -> Row:
         return row.failed(f"the name {row.name!r} is offered by both {homes}; uninstall one of them")
     try:
         plugin = points[0].load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's module may raise anything when imported
+    except BaseException as error:  # a stranger's module may raise anything when imported
+        if isinstance(error, KeyboardInterrupt):
+            raise
         return row.failed(f"cannot be imported: {type(error).__name__}: {error}; mend or uninstall it")
     if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
         return row.failed(f"{points[0].value} is no Plugin class; its entry point must name one")
+    if flaw := misshapen(plugin):
+        return row.failed(flaw)
     return fitting(evolve(row, plugin=plugin))
+
+
+def misshapen(plugin: type[Plugin]) -> str:
+    """What is wrong with the class attributes of a plugin, or nothing."""
+    for name, kind, wanted in SHAPE:
+        value = getattr(plugin, name, None)
+        whole = isinstance(value, str) if kind is str else isinstance(value, tuple)
+        if not whole or (kind is not str and not all(isinstance(one, kind) for one in value or ())):
+            return f"its class says {name} = {value!r}, where {wanted} belongs; mend it"
+    return ""
 
 
 def fitting(row: Row) -> Row:

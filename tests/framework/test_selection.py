@@ -240,3 +240,20 @@ def test_a_plugin_that_compares_by_value_is_told_so() -> None:
         @define
         class Twin(Plugin):
             pass
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"blocks": 5}, {"blocks": ("x",)}, {"blocks": (int,)}, {"provides": None}, {"provides": ("x",)}, {"slot": 5},
+        {"requires_reverie": 5}, {"commands": 5}, {"routes": None}, {"duties": "x"},
+    ],
+)  # fmt: skip
+def test_a_class_attribute_of_a_wrong_kind_is_a_row_and_harms_nothing_else(
+    shelf: Callable[..., selection.Points], attributes: dict[str, object]
+) -> None:
+    odd = type("Odd", (Plain,), attributes)
+    built = building.build(selection.choose(shelf(odd=odd, plain=Plain), {}), {})
+    [row] = [row for row in built.rows if row.name == "odd"]
+    assert row.state == "failed" and row.reason.endswith(("mend it", "a default", "attrs.frozen"))
+    assert {*built.plugins} == {"plain"}
