@@ -58,13 +58,14 @@ def described(row: Row) -> dict[str, Any]:
     from .hooks import implemented
 
     needs = read_needs({row.slot: evolve(row, state="active")}, row.slot) if row.plugin else {}
+    blocks = row.plugin.blocks if row.plugin else ()
     return {
         "slot": row.slot,
         "plugin": row.name,
         "state": row.state,
         "from": row.distribution,
         "hooks": implemented(row.plugin) if row.plugin else [],
-        "settings": sorted({getattr(block, "path", "?") or "agents[]" for block in row.plugin.blocks}) if row.plugin else [],
+        "settings": sorted({getattr(block, "path", "?") or "agents[]" for block in blocks}),
         "needs": [getattr(cap, "__name__", str(cap)) + "?" * optional for cap, optional in needs.values()],
         "reason": row.reason,
     }
