@@ -25,6 +25,15 @@ ANSWERS: Final = {
     "tool_registry": "Tool",
 }
 """Hook -> the name of the value an implementation returns."""
+FIELDS: Final[dict[str, type]] = {
+    "name": str,
+    "title": str,
+    "body": str,
+    "file": str,
+    "after": tuple,
+    "before": tuple,
+    "notes": tuple,
+}
 
 
 @define(eq=False)
@@ -102,6 +111,8 @@ def guarded(function: Callable[..., object], slot: str, hook: str) -> Callable[.
             answer = function(*args)
         if answer is not None and not is_kind(answer, hook):
             raise PluginError(wrong(answer, slot, hook, f"one {ANSWERS[hook]} or None"))
+        if flaw := flawed(answer):
+            raise PluginError(f"plugin {slot!r} returned from {hook} a {ANSWERS[hook]} whose {flaw}; mend it")
         return answer
 
     return call
@@ -155,8 +166,21 @@ class Naming:
 def whole(answers: object, slot: str, hook: str) -> list[Any]:
     """A wrapper's answer, checked."""
     if isinstance(answers, list) and all(is_kind(answer, hook) for answer in answers):
+        if flaw := next(filter(None, map(flawed, answers)), ""):
+            raise PluginError(f"plugin {slot!r} returned from {hook} a {ANSWERS[hook]} whose {flaw}; mend it")
         return answers
     raise PluginError(wrong(answers, slot, hook, f"a list of {ANSWERS[hook]}"))
+
+
+def flawed(answer: object) -> str:
+    """Which field of a value is of a wrong kind, or nothing; the fields that the kernel itself reads."""
+    for field, kind in FIELDS.items():
+        value = getattr(answer, field, None if answer is None else kind())
+        if answer is not None and not isinstance(value, kind):
+            return f"{field} is {type(value).__name__} and not {kind.__name__}"
+    names = (*getattr(answer, "after", ()), *getattr(answer, "before", ()), *getattr(answer, "notes", ()))
+    odd = [name for name in names if not isinstance(name, str)]
+    return f"after, before or notes hold {type(odd[0]).__name__} and not str" if odd else ""
 
 
 def is_kind(answer: object, hook: str) -> bool:

@@ -156,3 +156,18 @@ def test_the_trace_switch_prints_every_hook_call(caplog: pytest.LogCaptureFixtur
     made, _ = Hooks.over({"two": Two()}, trace=True)
     made.compose_section(AGENT)
     assert any("compose_section" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"body": None}, {"body": b"x"}, {"body": 5}, {"name": 5}, {"name": None}, {"name": []}, {"after": None},
+        {"before": ("x", 5)}, {"title": 7}, {"notes": (None,)}, {"notes": "x"}, {"file": 1},
+    ],
+)  # fmt: skip
+def test_a_field_of_a_wrong_kind_names_plugin_hook_and_field(fields: dict[str, Any]) -> None:
+    odd = Section(**{"name": "odd", "body": "text", **fields})
+    with pytest.raises(PluginError, match="plugin 'odd' returned from compose_section a Section whose"):
+        bodies(hooks(odd=section(odd)))
+    with pytest.raises(PluginError, match="plugin 'wrap' returned from compose_section a Section whose"):
+        bodies(hooks(two=Two(), wrap=wrapper([odd])))

@@ -20,6 +20,8 @@ LONG = ", and so on in enough words that a pointer in its place would be the sho
         "- [x] weekly: water the plants",
         "- [x] every Monday: water the plants",
         "- [x] water the plants (repeat on Mondays)",
+        "- Trip DONE, but still call the landlord",
+        "- Certificate EXPIRED, needs renewing",
         "- [x] Müll hinausbringen, wiederholt sich am Montag",
     ],
 )
@@ -40,3 +42,8 @@ def test_a_rule_or_a_thing_that_comes_again_stays(lead: str) -> None:
 def test_a_finished_entry_leaves_with_a_name(lead: str, label: str) -> None:
     [moved] = plan(f"# M\n\n{lead}{LONG.replace(',', ';') if 'fence [' not in lead else ''}\n", "2026-03-04").finished
     assert moved.label.startswith(label)
+
+
+def test_what_a_fence_says_of_its_language_is_no_marker() -> None:
+    text = "# M\n\n- ```x DONE\n  code\n  ```\n- b\n"
+    assert plan(text, "2026-03-04").text == text

@@ -27,6 +27,7 @@ remains?(?! (?:true|valid|in force|unchanged)) | in[ -](?:progress|flight|review
 still (?:needs?|needed|open|to do|to be|missing|pending|waiting|owed|broken|failing|blocked|in) | to[ -]?do(?=:)
 (?:is|are|being) (?:pending|blocked|awaited) | pending(?=:) | awaiting | waiting (?:for|on) | next (?:step|up|action)s?
 half[ -]?(?:done|way) | work in progress | under way | to be (?:done|continued) | (?<!-)owed
+but (?:still|not) | needs? \\w+ing | still to
 pendentes? | pendências? | aguardando | em andamento | ainda (?:falta|não) | faltam? | próximos? passos?
 pendientes? | en curso | todavía no | faltan? | en cours | pas encore | reste à | da fare | in corso
 noch (?:nicht|offen) | ausstehend | in arbeit | steht noch aus
