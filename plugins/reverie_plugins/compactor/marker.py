@@ -119,7 +119,7 @@ def terminal(entry: str, path: tuple[str, ...] = (), *, crossed: bool = False) -
 
 def marked(lead: Lead) -> Verdict:
     """The marker a lead bears, where it counts as one."""
-    if lead.text.startswith(("```", "~~~")):
+    if lead.box is None and lead.text.startswith(("```", "~~~")):
         return Verdict(reason="a code fence")
     if lead.box is not None and not lead.ticked:
         return Verdict(reason="an open box")
