@@ -236,6 +236,9 @@ class Kernel:
         with self.lock(agent):
             files = self._files(agent)
             files.repair(run)
+            begun = {**audit.head(run, self.clock()), "outcome": "begun", "undoes": target, "changed": []}
+            undo.restorable(files, target)  # what will be refused is refused before anything is noted
+            RunLog.of(agent).append(begun)
             changed = list(undo.undo(files, target, run))
             line = {**audit.head(run, self.clock()), "outcome": "undone", "undoes": target, "changed": changed}
             files.record("DREAMS.md", diary.undone(run, target, changed), diary.HEADING)

@@ -68,6 +68,14 @@ class RunLog:
         with os.fdopen(descriptor, "rb") as file:
             yield from filter(None, map(parsed, file))
 
+    def runs(self) -> list[dict[str, Any]]:
+        """Every run once, as its last line tells it, oldest first: an undo is noted when it begins and when it ends."""
+        told: dict[str, dict[str, Any]] = {}
+        for line in self.lines():
+            told.pop(line["run"], None)
+            told[line["run"]] = line
+        return list(told.values())
+
     def last(self) -> dict[str, Any] | None:
         """The newest run, or None."""
         newest = None
@@ -77,7 +85,7 @@ class RunLog:
 
     def find(self, beginning: str) -> dict[str, Any]:
         """The run whose id is, or alone begins with, ``beginning``."""
-        found = [line for line in self.lines() if line["run"].startswith(beginning)]
+        found = [line for line in self.runs() if line["run"].startswith(beginning)]
         exact = [line for line in found if line["run"] == beginning]
         if len(exact or found) == 1:
             return (exact or found)[0]
@@ -88,7 +96,7 @@ class RunLog:
 
     def standing(self) -> dict[str, Any]:
         """The newest run, undos left out, that changed a file and has not been undone."""
-        runs = list(self.lines())
+        runs = self.runs()
         undone = taken_back(runs)
         stands = [line for line in runs if line.get("changed") and line.get("kind") != "undo"]
         newest = [line for line in stands if line["run"] not in undone][-1:]

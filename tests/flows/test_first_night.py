@@ -455,3 +455,30 @@ def test_a_senseless_run_stops_nothing(workspace: Path, line: dict[str, object])
     reverie("dream", workspace)
     reverie("dream", "undo", workspace)
     assert memory(workspace) == MEMORY
+
+
+def test_an_undo_that_was_killed_half_way_is_finished_by_the_next(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reverie import undo as room
+
+    reverie("dream", workspace)
+    whole, calls = room._restore, iter((True, False))
+
+    def restore(*words: object) -> None:
+        if not next(calls, True):
+            raise KeyboardInterrupt
+        whole(*words)  # type: ignore[arg-type]
+
+    deployment = Kernel.load(Config.load(None, workspace.parent / "home", {}))
+    agent = deployment.agent(str(workspace))
+    target = RunLog.of(agent).standing()["run"]
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(room, "_restore", restore)
+        patched.setattr(room, "_back", lambda *words: None)
+        patched.setattr(room, "restorable", lambda *words: [])
+        deployment.undo(agent, target)
+    assert RunLog.of(agent).runs()[-1]["outcome"] == "begun"
+    reverie("dream", "undo", workspace)
+    assert memory(workspace) == MEMORY and not (workspace / ARCHIVE).exists()
+    assert [line["kind"] for line in as_json("dream", "log", workspace)] == ["undo", "undo", "dream"]

@@ -54,7 +54,7 @@ def log(ctx: click.Context, agent: str, limit: int, as_json: bool) -> None:
     from reverie.runlog import RunLog, taken_back
 
     _, one = chosen(ctx, agent)
-    runs = list(RunLog.of(one).lines())
+    runs = RunLog.of(one).runs()
     undone = taken_back(runs)
     newest = [{**line, "undone": line["run"] in undone} for line in reversed(runs)][:limit]
     if as_json:

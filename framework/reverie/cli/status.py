@@ -38,7 +38,7 @@ def state(deployment: Kernel, agent: Agent) -> dict[str, Any]:
     from reverie import night
     from reverie.runlog import RunLog
 
-    runs = list(RunLog.of(agent).lines())
+    runs = RunLog.of(agent).runs()
     dreams = [line for line in runs if line.get("kind") == "dream"]
     return {
         "agent": agent.id,
