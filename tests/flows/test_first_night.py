@@ -473,11 +473,12 @@ def test_an_undo_that_was_killed_half_way_is_finished_by_the_next(
     deployment = Kernel.load(Config.load(None, workspace.parent / "home", {}))
     agent = deployment.agent(str(workspace))
     target = RunLog.of(agent).standing()["run"]
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr(room, "_restore", restore)
         patched.setattr(room, "_back", lambda *words: None)
         patched.setattr(room, "restorable", lambda *words: [])
-        deployment.undo(agent, target)
+        with pytest.raises(KeyboardInterrupt):
+            deployment.undo(agent, target)
     assert RunLog.of(agent).runs()[-1]["outcome"] == "begun"
     reverie("dream", "undo", workspace)
     assert memory(workspace) == MEMORY and not (workspace / ARCHIVE).exists()
