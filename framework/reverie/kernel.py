@@ -31,7 +31,7 @@ from reverie_hookspecs import (
 
 from . import building, selection
 from .config import Config
-from .hooks import Hooks
+from .hooks import Hooks, Naming
 from .ordering import arrange, by_name
 from .workspace import Folder
 
@@ -58,7 +58,7 @@ class Kernel:
     plugins: Mapping[str, Plugin]
     hooks: Hooks
     clock: Callable[[], datetime] = now
-    _policies: Sequence[Policy] = field(factory=tuple)
+    _policies: Mapping[str, Policy] = field(factory=dict)
 
     @classmethod
     def load(
@@ -85,7 +85,7 @@ class Kernel:
         for row in stand:
             if row.state == "failed":
                 logger.warning("plugin %s is left out: %s", row.name, row.reason)
-        policies = [plugin for plugin in plugins.values() if Policy in plugin.provides]
+        policies = {slot: plugin for slot, plugin in plugins.items() if Policy in plugin.provides}
         claimed = config.claimed_by(blocks_of(plugins.values()))
         return cls(claimed, stand, plugins, hooks, clock, policies)  # type: ignore[arg-type]
 
@@ -278,8 +278,14 @@ class Kernel:
 
     def refusal(self, agent: Agent, value: object) -> str:
         """Why a policy refuses a value of this agent, or nothing."""
-        for policy in self._policies:
-            if reason := policy.refuses(agent, value):
+        for slot, policy in self._policies.items():
+            with Naming(slot, "refuses"):
+                reason = policy.refuses(agent, value)
+            if not isinstance(reason, str | None):
+                raise PluginError(
+                    f"plugin {slot!r} returned {type(reason).__name__} from refuses, which takes a sentence"
+                )
+            if reason:
                 logger.info("%s refused for %s: %s", getattr(value, "name", value), agent.id, reason)
                 return reason
         return ""

@@ -163,3 +163,24 @@ def test_a_safety_slot_that_is_named_and_empty_stops_the_run(deploy: Any) -> Non
 def test_the_environment_can_switch_every_plugin_off(tmp_path: Path) -> None:
     made = Kernel.load(Config.load(None, tmp_path, {}), {"REVERIE_DISABLE_PLUGIN_AUTOLOAD": "1"}, OURS)
     assert dict(made.plugins) == {}
+
+
+@pytest.mark.parametrize("answer", [ValueError("lost"), 5, True])
+def test_a_policy_that_fails_is_named_and_nothing_is_let_through(tmp_path: Path, answer: object) -> None:
+    from reverie.hooks import Hooks
+
+    @define(eq=False)
+    class Failing(Plugin):
+        provides = (Policy,)
+
+        def refuses(self, agent: Agent, value: object) -> Any:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    root = furnish(tmp_path / "alfred")
+    plain = Kernel.load(Config.load(None, tmp_path, {}), {}, OURS)
+    hooks, _ = Hooks.over(plain.plugins)
+    made = Kernel(plain.config, plain.rows, plain.plugins, hooks, policies={"guard": Failing()})
+    with pytest.raises(PluginError, match="plugin 'guard'"):
+        made.compose(made.agent(str(root)))
