@@ -196,8 +196,7 @@ class Kernel:
             agent = rehearsing(agent)
             return night.dream(Dream(agent, run, mode, True), self.plan(agent, mode="auto"), told)
         with self.lock(agent):
-            self._files(agent).repair(run)
-            self.close_lost(agent)
+            self._close_lost(agent)
             return night.dream(Dream(agent, run, mode), self._planned(agent, run), told)
 
     def _planned(self, agent: Agent, run: Run) -> list[Stage]:
@@ -212,12 +211,18 @@ class Kernel:
             RunLog.of(agent).append(line)
             raise
 
-    def close_lost(self, agent: Agent) -> None:
-        """Log the runs that changed something and never came to their audit, so that they can be seen and undone."""
+    def mend(self, agent: Agent) -> None:
+        """Put right what a killed run left; Refused while a run is under way, for that is not lost."""
+        with self.lock(agent):
+            self._close_lost(agent)
+
+    def _close_lost(self, agent: Agent) -> None:
+        """Repair what killed runs left, and log those that changed something and never came to their audit."""
         from . import audit
         from .runlog import RunLog
 
         files, runs = self._files(agent), RunLog.of(agent)
+        files.repair()
         known = {line["run"] for line in runs.lines()}
         for name in files.journal.runs():
             if name not in known and name.startswith(f"{agent.id}-"):

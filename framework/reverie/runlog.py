@@ -76,13 +76,6 @@ class RunLog:
             told[line["run"]] = line
         return list(told.values())
 
-    def last(self) -> dict[str, Any] | None:
-        """The newest run, or None."""
-        newest = None
-        for newest in self.lines():  # noqa: B007 - the last one is what is wanted
-            pass
-        return newest
-
     def find(self, beginning: str) -> dict[str, Any]:
         """The run whose id is, or alone begins with, ``beginning``."""
         found = [line for line in self.runs() if line["run"].startswith(beginning)]

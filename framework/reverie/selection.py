@@ -101,10 +101,9 @@ def unknown_words(points: Points, choice: Choice) -> Iterable[str]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A closing phrase with the most similar known word, or the way to see them all."""
-    from difflib import get_close_matches  # only on the way to an error
+    from .config.remark import nearest as near
 
-    near = get_close_matches(word, sorted(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
+    return f"; did you mean {found!r}?" if (found := near(word, known)) else f"; there are {', '.join(sorted(known))}"
 
 
 def seat(points: Points, slot: str, name: str) -> Row:

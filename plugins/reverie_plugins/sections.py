@@ -22,7 +22,7 @@ from reverie_hookspecs import (
 )
 
 from . import template
-from .night import moves_out
+from .night import archive_off, moves_out
 
 logger = logging.getLogger(__name__)
 ORDER: Final = ("memory-rule", "agents", "identity", "soul", "user", "skills", "retrieval", "memory", "heartbeat")
@@ -97,8 +97,7 @@ def placed(name: str, body: str, title: str = "", file: str = "", notes: tuple[s
 
 def searchable(agent: Agent, archive: Archive | None) -> bool:
     """Whether what leaves the prompt can be found again by the agent."""
-    switched = agent.settings[ArchiveSettings].enabled and not agent.settings[IsolationSettings].disable_archive
-    return archive is not None and switched
+    return archive is not None and not archive_off(agent.settings)
 
 
 def rule(agent: Agent, found: bool) -> str:

@@ -425,8 +425,8 @@ def test_a_night_that_cannot_be_planned_is_logged(workspace: Path) -> None:
     deployment = with_plugins(workspace, Broken())
     with pytest.raises(PluginError, match="KeyError in plugin"):
         deployment.run(deployment.agent(str(workspace)))
-    last = RunLog(workspace / ".reverie").last()
-    assert last is not None and last["outcome"] == "error" and "KeyError" in last["reason"]
+    last = RunLog(workspace / ".reverie").runs()[-1]
+    assert last["outcome"] == "error" and "KeyError" in last["reason"]
 
 
 def test_a_folder_whose_name_would_forge_a_run_is_known_by_a_harmless_one(tmp_path: Path) -> None:

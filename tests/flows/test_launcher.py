@@ -318,3 +318,26 @@ def test_a_reader_that_goes_away_ends_in_silence(workspace: Path) -> None:
             assert process.stdout is not None and process.stderr is not None
             process.stdout.close()
             assert process.stderr.read() == b""
+
+
+def test_doctor_gives_each_agent_that_cannot_be_used_a_line_of_its_own(sealed: Path, workspace: Path) -> None:
+    agents = [
+        {"id": "fine", "workspace": str(workspace)},
+        {"id": "gone", "workspace": str(workspace / "nowhere")},
+        {"id": "apart", "workspace": str(workspace), "isolateMemory": True},
+    ]
+    configured(sealed, {"gateway": {}, "agents": agents})
+    checks = {check["name"]: check for check in as_json("doctor", code=1)}
+    assert "is not there" in checks["agent gone"]["remedy"] and "isolateMemory" in checks["agent apart"]["remedy"]
+    assert checks["workspace of fine"]["state"] == checks["round trip"]["state"] == "ok"
+
+
+def test_an_undo_does_not_take_a_run_under_way_for_a_lost_one(workspace: Path) -> None:
+    from reverie.config import Config
+    from reverie.kernel import Kernel
+
+    deployment = Kernel.load(Config.load(None, workspace.parent / "home", {}))
+    agent = deployment.agent(str(workspace))
+    with deployment.lock(agent):
+        assert "another run is under way" in reverie("dream", "undo", workspace, code=1).output
+    assert not (workspace / ".reverie" / "runs.jsonl").exists()

@@ -12,8 +12,8 @@ import click
 from reverie_hookspecs import Refused
 
 from . import account
+from .workspace import SEEDS
 
-SEEDS = ("AGENTS.md", "IDENTITY.md", "SOUL.md", "USER.md", "MEMORY.md", "HEARTBEAT.md")
 BUDGET = 1200
 
 

@@ -46,11 +46,11 @@ def stranger(ctx: click.Context, name: str) -> click.Command | None:
 
 def unknown(ctx: click.Context, word: str, known: Iterable[str]) -> str:
     """What to say of a word that is no command: the nearest one, strangers' included."""
-    from difflib import get_close_matches
+    from reverie.config.remark import nearest
 
     strangers = [command.name or "" for plugin in kernel(ctx).plugins.values() for command in plugin.commands]
-    near = get_close_matches(word, [*known, *strangers], 1)
-    return f"There is no command {word!r}. {f'Did you mean {near[0]!r}?' if near else '`reverie` alone lists them.'}"
+    near = nearest(word, [*known, *strangers])
+    return f"There is no command {word!r}. {f'Did you mean {near!r}?' if near else '`reverie` alone lists them.'}"
 
 
 def bound(command: click.Command, plugin: object) -> click.Command:

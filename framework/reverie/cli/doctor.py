@@ -6,17 +6,17 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 from attrs import asdict, frozen
 
-from reverie_hookspecs import MemorySettings, Refused, ReverieError
+from reverie_hookspecs import MemorySettings, ReverieError
 
 from .deployment import kernel
 from .terminal import emit, mark, say
+from .workspace import SEEDS
 
 if TYPE_CHECKING:
     from reverie.kernel import Kernel
@@ -53,12 +53,8 @@ def command(ctx: click.Context, agent: str, as_json: bool) -> None:
             Check("configuration", "fail", str(error), "mend the file; `reverie config check` reads it again")
         )
     else:
-        agents = [deployment.agent(agent)] if agent else quietly(deployment)
-        checks += [
-            *surroundings(deployment),
-            *refused(deployment),
-            *(found for one in agents for found in workspace(one)),
-        ]
+        checks += surroundings(deployment)
+        checks += workspace(deployment.agent(agent)) if agent else every(deployment)
     checks.append(round_trip())
     if as_json:
         emit([asdict(check) for check in checks])
@@ -118,34 +114,21 @@ def folder(name: str, path: Path) -> Check:
     return Check(name, "ok", str(path) if path.exists() else f"{path} will be made when it is needed")
 
 
-def quietly(deployment: Kernel) -> list[Agent]:
-    """The agents that may be used; the others have a line of their own."""
-    usable = []
-    for entry in deployment.config.agents:
-        with suppress(Refused):
-            usable.append(deployment.agent(entry.id))
-    return usable
-
-
-def refused(deployment: Kernel) -> Iterator[Check]:
-    """The agents of the configuration that may not be used as things are."""
+def every(deployment: Kernel) -> Iterator[Check]:
+    """Every agent of the configuration; one that cannot be used as things are is a failure of its own."""
     for entry in deployment.config.agents:
         try:
-            deployment.agent(entry.id)
-        except Refused as error:
-            yield Check(f"agent {entry.id}", "fail", "refused", str(error))
+            yield from workspace(deployment.agent(entry.id))
+        except ReverieError as error:
+            yield Check(f"agent {entry.id}", "fail", "it cannot be used", str(error))
 
 
 def workspace(agent: Agent) -> Iterator[Check]:
     """An agent's folder and the files it composes from."""
-    if not agent.files.root.is_dir():
-        missing = f"`reverie init {agent.files.root}` makes it"
-        yield Check(f"workspace of {agent.id}", "fail", f"{agent.files.root} is not there", missing)
-        return
     yield folder(f"workspace of {agent.id}", agent.files.root)
     memory = agent.settings[MemorySettings]
     limits = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
-    for path in ("AGENTS.md", "IDENTITY.md", "SOUL.md", "USER.md", "MEMORY.md", "HEARTBEAT.md"):
+    for path in SEEDS:
         snapshot = agent.files.read(path)
         if snapshot.state == "unreadable":
             yield Check(

@@ -141,7 +141,7 @@ def which(
             raise
         return owner(deployment, words[0])
     if mending:
-        deployment.close_lost(one)
+        deployment.mend(one)
     runs = RunLog.of(one)
     return deployment, one, runs.find(run) if run else runs.standing()
 

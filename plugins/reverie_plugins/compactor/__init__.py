@@ -14,10 +14,10 @@ from reverie_hookspecs import (
     Edit,
     IsolationSettings,
     Plugin,
-    Settings,
     Stage,
     hookimpl,
 )
+from reverie_plugins.night import archive_off
 
 if TYPE_CHECKING:
     from reverie_hookspecs import Dream, Snapshot
@@ -41,13 +41,6 @@ class Compactor(Plugin):
     @hookimpl
     def on_dream(self, agent: Agent) -> Stage:
         return Stage(NAME, sweep, after=("gather", "index"), before=("staleness", "route-out", "review"))
-
-
-def archive_off(settings: Settings) -> str:
-    """Why nothing may leave the prompt, since it could not be found again; or nothing."""
-    if settings[IsolationSettings].disable_archive:
-        return "disableArchive is true"
-    return "" if settings[ArchiveSettings].enabled else "knowledge.archive.enabled is false"
 
 
 def sweep(dream: Dream) -> Dream:
