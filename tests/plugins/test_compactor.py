@@ -29,7 +29,8 @@ from reverie_hookspecs import (
 )
 from reverie_plugins.compactor import Compactor, archive_off, named
 from reverie_plugins.compactor.plan import Plan, plan as planned
-from reverie_plugins.compactor.pointer import shared_count, shared_line, shortened, stamp
+from reverie_plugins.compactor.pointer import shared_count, shared_line, shortened
+from reverie_plugins.stamp import stamp
 
 DAY = "2026-03-04"
 PTR = "memory/archive/completed.md"
@@ -210,7 +211,7 @@ def test_an_entry_without_newline_gets_one_in_the_archive() -> None:
 
 
 def test_a_title_cannot_end_the_stamp() -> None:
-    made = stamp(DAY, "MEMORY.md", ("a --> b", "<!-- c --!>", "d\u2028e", "x" * 500))
+    made = stamp("archived", DAY, "MEMORY.md", ("a --> b", "<!-- c --!>", "d\u2028e", "x" * 500))
     assert made.startswith("  <!-- ") and made.count("<!--") == made.count("-->") == 1 and "--!>" not in made
     assert made.endswith("… -->") and len(made) < 260 and "\u2028" not in made
 

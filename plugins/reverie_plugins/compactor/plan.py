@@ -13,9 +13,10 @@ from typing import Final
 from attrs import field, frozen
 
 from reverie.markdown.line import LineCount, ending, line_end, newline, unified
+from reverie_plugins.stamp import stamp, stamped
 
 from .marker import POSSIBLE, SOURCE
-from .pointer import shared_line, stamp
+from .pointer import shared_line
 from .survey import Found, Known, Share, Survey
 
 _RULE: Final = re.compile(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$", re.MULTILINE)
@@ -47,9 +48,8 @@ class Finished:
 
     @property
     def archived(self) -> str:
-        """Exactly what is appended to the archive: the text, its stamp on a line of its own, a blank line."""
-        own = "" if ending(self.text) else self.newline
-        return f"{self.text}{own}{self.stamp}{self.newline}{self.newline}"
+        """Exactly what is appended to the archive."""
+        return stamped(self.text, self.stamp, self.newline)
 
 
 @frozen
@@ -173,7 +173,7 @@ def render(text: str, edits: Iterator[Edit]) -> str:
 def finish(text: str, chosen: Sequence[Found], lines: Sequence[str], day: str, source: str) -> Iterator[Finished]:
     """The entries that leave, each with the stamp that it bears."""
     count, most = LineCount(unified(text)), newline(text)
-    mark = cache(partial(stamp, day, source))
+    mark = cache(partial(stamp, "archived", day, source))
     for found, line in zip(chosen, lines, strict=True):
         whole, (label, status, *_) = text[found.start : found.end], found.parting
         line_number, own = count.at(found.start), ending(whole) or most

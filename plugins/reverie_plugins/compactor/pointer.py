@@ -1,4 +1,4 @@
-"""What is left behind for a finished entry, and the stamp it bears in the archive."""
+"""What is left behind for a finished entry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from .lead import Lead, linked
 from .marker import ARCHIVE, Verdict
 
 LONGEST_LABEL: Final = 70
-LONGEST_PATH: Final = 200
 
 _SHARED: Final = re.compile(rf"- ([0-9]{{1,9}}) finished: {re.escape(ARCHIVE)}[ \t]*")
 _EDGE: Final = " \t—–:：·|,;.，。；★☆→✅\ufe0f-("
@@ -79,16 +78,3 @@ def shared_count(line: str) -> int:
     """How many entries the line stands for, 0 if it is no shared line."""
     found = _SHARED.fullmatch(line)
     return int(found[1]) if found else 0
-
-
-def stamp(day: str, source: str, path: tuple[str, ...]) -> str:
-    """The indented line that says where and when an entry came from; its hash leaves it out.
-
-    >>> stamp("2026-03-04", "MEMORY.md", ("Log", "May -->"))
-    '  <!-- archived 2026-03-04 from MEMORY.md › Log › May -- > -->'
-    """
-    origin = " › ".join((source, *path))
-    harmless = " ".join(origin.replace("-->", "-- >").replace("--!>", "-- !>").replace("<!--", "< !--").split())
-    if len(harmless) > LONGEST_PATH:
-        harmless = f"{harmless[: LONGEST_PATH - 1].rstrip('-')}…"
-    return f"  <!-- archived {day} from {harmless} -->"
