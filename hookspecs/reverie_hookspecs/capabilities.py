@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .agent import Agent
     from .corpus import Corpus
-    from .dream import Applied, Op, Skipped
+    from .dream import Dream
     from .files import Run
     from .index import Entry, Hit, Indexing, IndexJob
     from .model import Completion, ModelRequest
@@ -70,10 +70,13 @@ class Model(Protocol):
 
 
 class Applying(Protocol):
-    """Puts ops into memory files, safely."""
+    """Puts ops into memory files, safely; ``reverie.testing.ApplyingContract`` says what that means."""
 
-    def apply(self, agent: Agent, ops: Sequence[Op], run: Run) -> Sequence[Applied | Skipped]:
-        """What became of each op, in order."""
+    def apply(self, dream: Dream) -> Dream:
+        """The letter, once each of its ``ops`` stands or was held back: a page of ``applied`` and ``skipped``.
+
+        What left a file is named in ``moved``. Everything is written through ``dream.agent.files``.
+        """
 
 
 class Sessions(Protocol):

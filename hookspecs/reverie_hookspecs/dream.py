@@ -23,7 +23,11 @@ Outcome = Literal[
 
 @frozen
 class Op:
-    """One change to a memory file, as proposed: text is literal, targets are matched whole."""
+    """One change to a memory file, as proposed.
+
+    ``target`` is verbatim text of the file: what is replaced or removed, or for an add the line it goes below. A
+    newline in it matches any newline. ``score`` is 0 to 1; ``unverified`` says that the source found no evidence.
+    """
 
     op: Literal["add", "replace", "remove"]
     file: str
@@ -35,6 +39,7 @@ class Op:
     score: float = 0.0
     recall_count: int = 1
     quote: str = ""
+    unverified: bool = False
 
 
 @frozen

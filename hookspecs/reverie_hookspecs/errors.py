@@ -74,3 +74,7 @@ class TooLarge(WriteRefused):
 
 class OverLoss(WriteRefused):
     """More of the original text would go than one run may take."""
+
+
+class RunKilled(ReverieError):
+    """A run was ended from outside: a stage ran over its limit, or its process died; what it changed can be undone."""
