@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 
 from reverie_hookspecs import ABSENT, Unreadable
 
+from .merge import shared
 from .workspace.disk import Disk
 
 Outcome = Literal["written", "withdrawn", "left"]
@@ -24,6 +25,8 @@ Block = tuple[str, str]
 """A block of text in an archive: the archive's path and the block's digest."""
 
 CHUNK: Final = 1 << 20
+LONGEST: Final = 1 << 20
+"""Bytes of a replacement that are kept here; of a larger one a later merge will not know what it left."""
 HEAD: Final = re.compile(rb'\{"do": ?"(intent|outcome)", ?"id": ?"([0-9a-f]+)"')
 TELLING: Final = (b'"open"', b'"left"', b'"reused"')
 """What makes an outcome worth reading when only open intents are looked for."""
@@ -36,7 +39,8 @@ class Write:
     ``op``: ``replace`` (of a missing file: makes it), ``append``, ``remove``, ``rename``, or ``withdraw``, which takes
     back what an ``append`` that came to nothing had added and is no write of the run. ``before`` and ``after`` are
     SHA-256 of the content, or ``absent``; ``size`` and ``length`` its bytes before and after. ``text`` is what an
-    append adds: what leads it in, then blocks of ``blocks`` bytes each. ``made`` are the folders it makes.
+    append adds: what leads it in, then blocks of ``blocks`` bytes each; or what a replacement puts in the place of the
+    bytes ``hunk[0]`` to ``hunk[1]`` of the ``hunk[2]`` there were. ``made`` are the folders it makes.
     """
 
     id: str
@@ -56,10 +60,11 @@ class Write:
     made: tuple[str, ...] = ()
     number: int = 0
     of: int = 1
+    hunk: tuple[int, ...] = ()
 
     @property
     def data(self) -> bytes:
-        """The bytes an append adds."""
+        """The bytes an append adds, or a replacement's hunk."""
         return self.text.encode("utf-8", "surrogateescape")
 
     def began(self, data: bytes) -> bool:
@@ -69,6 +74,15 @@ class Write:
     def became(self, data: bytes) -> bool:
         """Whether these bytes begin with the content after the write."""
         return self.after != ABSENT and len(data) >= self.length and digest(data[: self.length]) == self.after
+
+    def leaves(self, before: bytes) -> bytes | None:
+        """The content after the write, made of the one before it; None if the journal does not say."""
+        found = [before] * (self.op == "rename") + [before + self.data] * (self.op == "append")
+        if self.op == "replace" and self.hunk:
+            start, end, size = self.hunk
+            made, late = before[:start] + self.data + before[end:size], before[size:]
+            found = [made, made + late, made + b"\n" + late]  # what was appended to the old file was carried over
+        return next((data for data in found if digest(data) == self.after), None)
 
     def given(self) -> list[bytes]:
         """The blocks an append adds, without what leads them in."""
@@ -238,6 +252,15 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
+def changed(before: bytes, after: bytes) -> tuple[tuple[int, ...], str]:
+    """What turns one content into the other: the ``hunk`` and the ``text`` of a write; neither if it is too large."""
+    head, tail = shared(before, after)
+    middle = after[head : len(after) - tail]
+    if len(middle) > LONGEST:
+        return (), ""
+    return (head, len(before) - tail, len(before)), middle.decode("utf-8", "surrogateescape")
+
+
 def parsed(line: bytes) -> dict[str, Any] | None:
     """The object of a line of the journal, or None where the line is torn or foreign."""
     try:
@@ -251,7 +274,7 @@ def parsed(line: bytes) -> dict[str, Any] | None:
 def _row(write: Write) -> dict[str, Any]:
     """The fields of a write that say anything."""
     row = {key: getattr(write, key) for key in ("run", "root", "path", "op", *ENDED)}
-    rest = ("mode", "to", "made", "number", "of", "blocks", "text")
+    rest = ("mode", "to", "made", "number", "of", "blocks", "hunk", "text")
     row |= {key: getattr(write, key) for key in rest}
     return {key: value for key, value in row.items() if value or key in ALWAYS}
 
@@ -259,11 +282,12 @@ def _row(write: Write) -> dict[str, Any]:
 def _write(row: dict[str, Any]) -> Write | None:
     """The write an intent names; None where a field has no sense."""
     found: dict[str, Any] = {key: row[key] for key in (*TEXTS, *NUMBERS) if key in row}
-    found |= {key: tuple(row[key]) for key in ("made", "blocks") if isinstance(row.get(key), list)}
+    found |= {key: tuple(row[key]) for key in ("made", "blocks", "hunk") if isinstance(row.get(key), list)}
     sound = all(isinstance(found[key], str) for key in TEXTS if key in found)
     sound = sound and all(isinstance(found[key], int) for key in NUMBERS if key in found)
     sound = sound and all(isinstance(name, str) for name in found.get("made", ()))
     sound = sound and all(isinstance(length, int) for length in found.get("blocks", ()))
+    sound = sound and _cuts(found.get("hunk", ())) and _encodes(found.get("text", ""))
     sound = sound and all(map(confined, (found.get("path"), *filter(None, [found.get("to")]), *found.get("made", ()))))
     return Write(**found) if sound and found.keys() >= ALWAYS else None
 
@@ -275,11 +299,22 @@ def confined(path: Any) -> bool:
 
 def _leaves(path: str) -> bool:
     parts = path.split("/")
+    return not _encodes(path) or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts)
+
+
+def _encodes(text: str) -> bool:
+    """Whether a text is one of bytes."""
     try:
-        path.encode("utf-8", "surrogateescape")
+        text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        return True
-    return "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts)
+        return False
+    return True
+
+
+def _cuts(hunk: tuple[Any, ...]) -> bool:
+    """Whether a hunk is none or lies in its content."""
+    whole = len(hunk) in (0, 3) and all(isinstance(at, int) for at in hunk)
+    return whole and list(hunk) == sorted(hunk) and min(hunk, default=0) >= 0
 
 
 def _ended(writes: Iterable[Write], row: dict[str, Any] | None) -> list[Write]:
@@ -289,7 +324,8 @@ def _ended(writes: Iterable[Write], row: dict[str, Any] | None) -> list[Write]:
     if not isinstance(ends, list) or len(ends) != len(told) or not all(isinstance(end, dict) for end in ends):
         return told
     return [
-        evolve(write, **{key: end[key] for key in ENDED if key in end}) for write, end in zip(told, ends, strict=True)
+        evolve(write, **{key: end[key] for key in ENDED if type(end.get(key)) is type(getattr(write, key))})
+        for write, end in zip(told, ends, strict=True)
     ]
 
 

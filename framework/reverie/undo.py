@@ -1,18 +1,22 @@
-"""Taking a run back: every file it wrote holds again what it held before, byte for byte, or nothing is touched."""
+"""Taking a run back: every file it wrote holds again what it held before, byte for byte.
+
+What was written to a file since is merged with that; where the two conflict, nothing is touched anywhere.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from typing import Final, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from reverie_hookspecs import ABSENT, NotFound, Refused, Run, Snapshot, StaleSnapshot
 
 from .journal import Write, digest
+from .merge import BOM, NEWLINES, merge
 from .workspace import Folder
 from .workspace.backup import KEPT
 from .workspace.change import Change
@@ -21,7 +25,9 @@ from .workspace.pen import Pen
 from .workspace.reading import judged
 
 logger = logging.getLogger(__name__)
-Verdict = Literal["restore", "keep", "refuse"]
+Verdict = Literal["restore", "keep", "merge"]
+Flaw = Literal["conflict", "gone"]
+"""Why a file cannot be had as it was: what was written since conflicts, or nobody keeps what it held."""
 SHOWN: Final = 20
 """Lines of a diff in a refusal."""
 
@@ -59,6 +65,14 @@ class Trail:
         return ABSENT if self.now is None else digest(self.now)
 
     @property
+    def pieces(self) -> list[Trail]:
+        """The same in pieces, between which somebody else wrote to the file."""
+        pairs = enumerate(pairwise(self.effects), 1)
+        breaks = [at for at, (one, other) in pairs if one.after != other.before]
+        ends = pairwise([0, *breaks, len(self.effects)])
+        return [evolve(self, effects=self.effects[start:end]) for start, end in ends]
+
+    @property
     def made(self) -> tuple[str, ...]:
         """The folders the run made for it."""
         return tuple(folder for effect in self.effects for folder in effect.write.made)
@@ -83,14 +97,13 @@ class Step:
 
 
 def verdict(trail: Trail) -> Verdict:
-    """What an undo does with a file: restore it, keep it since it is as before already, or refuse.
+    """What an undo does with a file: restore it, keep it since it is as before already, or merge.
 
-    Refused is whatever somebody else wrote to, after the run or between two writes of it.
+    Merged is whatever somebody else wrote to, after the run or between two writes of it.
     """
     if trail.digest == trail.before:
         return "keep"
-    whole = all(one.after == other.before for one, other in pairwise(trail.effects))
-    return "restore" if whole and trail.digest == trail.after else "refuse"
+    return "restore" if len(trail.pieces) == 1 and trail.digest == trail.after else "merge"
 
 
 def undo(files: Folder, run_id: str, run: Run, roots: Collection[str] = ()) -> tuple[str, ...]:
@@ -98,7 +111,7 @@ def undo(files: Folder, run_id: str, run: Run, roots: Collection[str] = ()) -> t
 
     Itself a run, ``run``, which can be undone. ``roots`` are the folders beside this one, a vault's for one, that a
     run of this agent may have written below: the journal alone is not believed. Raises NotFound for a run without
-    writes; Refused, with nothing changed, if a file was changed since or a pre-image is gone.
+    writes; Refused, with nothing changed, if a file was changed since in a way that conflicts, or a pre-image is gone.
     """
     with explained(f"what run {run_id} changed"), ExitStack() as stack:
         pens = [stack.enter_context(folder.writing()) for folder in _folders(files, run_id, roots)]
@@ -127,13 +140,15 @@ def restorable(files: Folder, run_id: str, roots: Collection[str] = ()) -> list[
 
 
 def changes(files: Folder, run_id: str, roots: Collection[str] = ()) -> list[Change]:
-    """What a run made of each file, for showing; a version that is nowhere any more is unreadable, with the reason."""
+    """What a run made of each file; once more for each time that somebody else wrote to it in between.
+
+    A version that is nowhere any more is unreadable, with the reason.
+    """
     found = []
     for folder in _folders(files, run_id, roots):
         pen = folder.pen
-        trails = _trails(pen, run_id)
-        store = Store(pen, [trail.path for trail in trails])
-        for trail in trails:
+        trails, store = _trails(pen, run_id)
+        for trail in (piece for whole in trails for piece in whole.pieces):
             first, last = trail.effects[0], trail.effects[-1]
             before = store.snapshot(trail, first.before, first.size)
             found.append(Change(trail.path, before, store.snapshot(trail, last.after, last.length), pen.home))
@@ -144,20 +159,24 @@ def changes(files: Folder, run_id: str, roots: Collection[str] = ()) -> list[Cha
 
 
 class Store:
-    """Every content that is still there of some files: what they hold, and their pre-images, by digest."""
+    """Every content that can be had of files a run wrote, by digest: held somewhere, or made anew of its writes."""
 
-    def __init__(self, pen: Pen, paths: Iterable[str]) -> None:
+    def __init__(self, pen: Pen, writes: Sequence[Write]) -> None:
         self.pen = pen
-        self.paths = list(dict.fromkeys(paths))
+        self.writes = writes
+        self.paths = list(dict.fromkeys(effect.path for write in writes for effect in effects(write)))
+        self._made: dict[str, bytes] | None = None
 
     def find(self, path: str, wanted: str, size: int) -> bytes | None:
         """The content of a file with that digest and size; it may be the beginning of a longer one."""
-        if wanted == digest(b""):
+        if wanted in (digest(b""), ABSENT):
             return b""
-        for data in self._all(path):
-            if len(data) >= size and digest(data[:size]) == wanted:
-                return data[:size]
-        return None
+        held = self._held(path, wanted, size)
+        if held is not None:
+            return held
+        if self._made is None:
+            self._made = self._remade()
+        return self._made.get(wanted)
 
     def snapshot(self, trail: Trail, wanted: str, size: int) -> Snapshot:
         """The same as a snapshot."""
@@ -167,6 +186,24 @@ class Store:
         if data is None:
             return Snapshot(trail.path, "unreadable", reason="this version is nowhere any more")
         return judged(trail.path, data)
+
+    def _held(self, path: str, wanted: str, size: int) -> bytes | None:
+        for data in self._all(path):
+            if len(data) >= size and digest(data[:size]) == wanted:
+                return data[:size]
+        return None
+
+    def _remade(self) -> dict[str, bytes]:
+        """What each write left, made of what it found; the run's writes in their order, so that one leads on."""
+        made = {ABSENT: b"", digest(b""): b""}
+        for write in self.writes:
+            before = made.get(write.before)
+            if before is None:
+                before = self._held(write.path, write.before, write.size)
+            left = None if before is None else write.leaves(before)
+            if before is not None and left is not None:
+                made |= {write.before: before, write.after: left}
+        return made
 
     def _all(self, first: str) -> Iterator[bytes]:
         """The file's own versions, then those of the others: it may have been renamed."""
@@ -192,13 +229,13 @@ def _folders(files: Folder, run_id: str, others: Collection[str]) -> list[Folder
     return sorted(folders, key=lambda folder: str(folder.root))
 
 
-def _trails(pen: Pen, run_id: str) -> list[Trail]:
-    """What a run did below one root, file by file, in the order it first touched them."""
+def _trails(pen: Pen, run_id: str) -> tuple[list[Trail], Store]:
+    """What a run did below one root, file by file, in the order it first touched them; and what contents there are."""
     trails: dict[str, list[Effect]] = {}
-    for write in pen.journal.writes(run_id):
-        for effect in effects(write) if write.root == pen.home else ():
-            trails.setdefault(effect.path, []).append(effect)
-    return [Trail(path, found, pen.held(path)) for path, found in trails.items()]
+    writes = [write for write in pen.journal.writes(run_id) if write.root == pen.home]
+    for effect in (effect for write in writes for effect in effects(write)):
+        trails.setdefault(effect.path, []).append(effect)
+    return [Trail(path, found, pen.held(path)) for path, found in trails.items()], Store(pen, writes)
 
 
 def effects(write: Write) -> list[Effect]:
@@ -213,33 +250,82 @@ def effects(write: Write) -> list[Effect]:
 
 def _plan(pen: Pen, run_id: str) -> list[Step]:
     """Every file of a root that the run wrote to, the last one first; all refusals come here."""
-    trails = _trails(pen, run_id)
-    refused = [trail for trail in trails if verdict(trail) == "refuse"]
-    if refused:
-        raise Refused(_refusal(pen, run_id, refused))
-    store = Store(pen, [trail.path for trail in trails])
-    return [_step(store, trail, run_id) for trail in reversed(trails)]
-
-
-def _step(store: Store, trail: Trail, run_id: str) -> Step:
-    target = None if trail.before == ABSENT else store.find(trail.path, trail.before, trail.effects[0].size)
-    if target is None and trail.before != ABSENT:
+    trails, store = _trails(pen, run_id)
+    found = [(trail, _step(store, trail)) for trail in trails]
+    if conflicts := [trail for trail, step in found if step == "conflict"]:
+        raise Refused(_refusal(store, run_id, conflicts))
+    if gone := [trail.path for trail, step in found if step == "gone"]:
         raise Refused(
-            f"run {run_id} cannot be undone: the pre-image of {trail.path} is gone (the newest {KEPT} of a file are "
-            "kept). Nothing was changed"
+            f"run {run_id} cannot be undone: the pre-image of {', '.join(gone)} is gone (the newest {KEPT} of a file "
+            "are kept). Nothing was changed"
         )
+    return [step for _, step in reversed(found) if isinstance(step, Step)]
+
+
+def _step(store: Store, trail: Trail) -> Step | Flaw:
+    """What a file is to hold: the pieces of what the run did to it are taken back one by one, the last one first."""
+    said = verdict(trail)
+    if said == "merge" and any(effect.write.op == "rename" for effect in trail.effects):
+        return "conflict"
+    target = trail.now
+    for piece in reversed(trail.pieces) if said == "merge" else [trail]:
+        step = _backed(store, evolve(piece, now=target))
+        if not isinstance(step, Step):
+            return step
+        target = step.target
     return Step(trail, target)
 
 
-def _refusal(pen: Pen, run_id: str, trails: Sequence[Trail]) -> str:
+def _backed(store: Store, piece: Trail) -> Step | Flaw:
+    """What a file is to hold after one piece is taken back."""
+    said = verdict(piece)
+    if said == "keep":
+        return Step(piece, piece.now)
+    if said == "merge" and (piece.now is None or piece.after == ABSENT):
+        return "conflict"
+    before = None if piece.before == ABSENT else store.find(piece.path, piece.before, piece.effects[0].size)
+    if before is None and piece.before != ABSENT:
+        return _without(piece) if said == "merge" else "gone"
+    return Step(piece, before) if said == "restore" else _merged(store, piece, before)
+
+
+def _merged(store: Store, piece: Trail, before: bytes | None) -> Step | Flaw:
+    """What it held before the run and what was written since; a file that the run made goes where nothing is left."""
+    left = store.find(piece.path, piece.after, piece.effects[-1].length)
+    merged = None if left is None else merge(left, before or b"", piece.now or b"")
+    if merged is None:
+        return "conflict"
+    return Step(piece, merged if before is not None or merged.removeprefix(BOM).strip() else None)
+
+
+def _without(piece: Trail) -> Step | Flaw:
+    """The file without what was appended to it, where nobody keeps what it held before."""
+    data = piece.now
+    for effect in reversed(piece.effects):
+        data = None if data is None else lifted(data, effect.write)
+    return "gone" if data is None else Step(piece, data)
+
+
+def lifted(data: bytes, write: Write) -> bytes | None:
+    """A content without the blocks of an append, if they stand in it once, together, as whole lines; else None."""
+    text = b"".join(write.given())
+    at = data.find(text) if write.op == "append" and text else -1
+    end = at + len(text)
+    if at < 0 or data.find(text, at + 1) >= 0:
+        return None
+    whole = data[:at].endswith(NEWLINES) or not at
+    return data[:at] + data[end:] if whole and (text.endswith(NEWLINES) or end == len(data)) else None
+
+
+def _refusal(store: Store, run_id: str, trails: Sequence[Trail]) -> str:
     names = ", ".join(trail.path for trail in trails)
     head = f"run {run_id} cannot be undone, and nothing was changed: {names} changed since. Merge by hand:"
-    return "\n".join([head, *(_versions(pen, trail) for trail in trails)])
+    return "\n".join([head, *(_versions(store, trail) for trail in trails)])
 
 
-def _versions(pen: Pen, trail: Trail) -> str:
+def _versions(store: Store, trail: Trail) -> str:
     """Both versions of a file that was changed since, and what was changed."""
-    store = Store(pen, [trail.path])
+    pen = store.pen
     kept = [name for effect in trail.effects if (name := effect.write.backup)]
     first = trail.effects[0]
     before = pen.backups.where(kept[0]) if kept else f"its first {first.size} bytes" if first.size else "no file"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from reverie.journal import Journal, Write, digest, parsed
+from reverie.journal import LONGEST, Journal, Write, changed, digest, parsed
 from reverie.workspace.disk import Disk
 from reverie_hookspecs import Unreadable
 
@@ -216,6 +216,84 @@ def test_a_write_knows_its_two_ends_by_their_beginning() -> None:
 def test_blocks_are_told_from_what_leads_them_in() -> None:
     write = Write("a", "r", "p", "append", text="# H\n\n- a\n- b\n", blocks=(4, 4))
     assert write.given() == [b"- a\n", b"- b\n"]
+
+
+def replaced(before: bytes, after: bytes, late: bytes = b"") -> Write:
+    """A replacement, before which ``late`` was appended at the last moment; it was carried over."""
+    hunk, text = changed(before, after)
+    ends = digest(before + late), digest(after + late), len(before + late), len(after + late)
+    return Write("aa", "x-1", "MEMORY.md", "replace", *ends, hunk=hunk, text=text)
+
+
+SOME = st.lists(
+    st.sampled_from([b"a", b"\xc3\xa9", b"\xe6\x97\xa5", b"\xf0\x9f\x98\x80", b"\xff", b"\n", b"\xed\xa0\x80"])
+)
+BYTES = st.builds(b"".join, SOME) | st.binary(max_size=20)
+
+
+@settings(max_examples=60)
+@given(BYTES, BYTES, BYTES)
+def test_what_a_replacement_left_is_told_byte_for_byte_though_it_cuts_letters(
+    tmp_path_factory: Any, before: bytes, after: bytes, late: bytes
+) -> None:
+    journal = Journal(str(tmp_path_factory.mktemp("j") / "journal.jsonl"), Disk())
+    write = replaced(before, after, late)
+    journal.intend([write])
+    journal.close([write], "written")
+    assert again(journal).writes("x-1") == [write]
+    assert again(journal).writes("x-1")[0].leaves(before + late) == after + late
+
+
+def test_what_was_carried_over_onto_a_line_of_its_own_is_told() -> None:
+    hunk, text = changed(b"- a", b"- b")
+    after = b"- b\n- late\n"
+    write = Write("a", "r", "p", "replace", digest(b"- a- late\n"), digest(after), 10, 11, hunk=hunk, text=text)
+    assert write.leaves(b"- a- late\n") == after
+
+
+def test_one_word_in_a_large_file_is_a_small_line(journal: Journal) -> None:
+    large = b"- some line\n" * 400_000
+    journal.intend([replaced(large + b"old" + large, large + b"new" + large)])
+    assert Path(journal.path).stat().st_size < 1000
+
+
+def test_a_replacement_too_large_for_the_journal_is_left_out_of_it() -> None:
+    assert changed(b"a", b"b" * LONGEST) == ((0, 1, 1), "b" * LONGEST)
+    assert changed(b"a", b"b" * LONGEST + b"b") == ((), "")
+    assert replaced(b"a", b"b" * LONGEST + b"b").leaves(b"a") is None
+
+
+def test_an_append_and_a_rename_tell_what_they_left_and_a_removal_does_not() -> None:
+    assert Write("a", "r", "p", "append", after=digest(b"ab"), text="b").leaves(b"a") == b"ab"
+    assert Write("a", "r", "p", "append", after=digest(b"xx"), text="b").leaves(b"a") is None
+    assert Write("a", "r", "p", "rename", after=digest(b"a"), to="q").leaves(b"a") == b"a"
+    assert Write("a", "r", "p", "remove").leaves(b"a") is None
+    assert Write("a", "r", "p", "replace", after=digest(b"a")).leaves(b"a") is None, "a line of an older version"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"hunk": [1, 2]}, {"hunk": [1, 2, 3, 4]}, {"hunk": [2, 1, 3]}, {"hunk": [-1, 1, 3]}, {"hunk": [0, 4, 3]},
+        {"hunk": ["0", 1, 2]}, {"hunk": [None, 1, 2]}, {"hunk": [0.5, 1, 2]}, {"hunk": [[], {}, 1]}, {"text": "\ud800"},
+        {"text": 5}, {"text": None},
+    ],
+)  # fmt: skip
+def test_a_line_whose_hunk_has_no_sense_is_no_write(field: dict[str, object]) -> None:
+    from reverie.journal import _write
+
+    sound = {"id": "ab12", "run": "x", "root": ".", "path": "MEMORY.md", "op": "replace", "text": "\udcff"}
+    sound |= {"before": "b", "after": "a", "size": 1, "length": 1, "hunk": [0, 1, 1]}
+    assert _write(dict(sound)) is not None
+    assert _write(sound | field) is None
+
+
+def test_an_outcome_whose_ends_have_no_sense_is_not_believed(journal: Journal) -> None:
+    journal.intend([a_write()])
+    ends = {"before": 5, "after": None, "size": "1", "length": [], "backup": "late.bak"}
+    add(journal, json.dumps({"do": "outcome", "id": "aa", "run": "x-1", "outcome": "written", "as": [ends]}).encode())
+    add(journal, b"\n")
+    assert again(journal).writes("x-1") == [a_write(backup="late.bak")]
 
 
 @pytest.mark.parametrize(

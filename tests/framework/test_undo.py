@@ -1,16 +1,21 @@
-"""Taking runs back: byte for byte, or not at all."""
+"""Taking runs back: byte for byte, merged with what was written since, or not at all."""
 
 from __future__ import annotations
 
+import itertools
+import os
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
-from reverie.journal import Write, digest
-from reverie.undo import Effect, Trail, changes, restorable, undo, verdict
+from reverie.journal import Write, changed, digest
+from reverie.undo import Effect, Store, Trail, changes, lifted, restorable, undo, verdict
 from reverie.workspace import Folder
+from reverie.workspace.disk import Disk
 from reverie_hookspecs import ABSENT, Edit, Moved, NotFound, Refused, Run
 
 STARTED = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -89,8 +94,9 @@ def test_an_undo_whose_files_were_changed_since_changes_nothing_and_shows_both_v
     root: Path, files: Folder
 ) -> None:
     dream(files, 1)
-    (root / "MEMORY.md").write_bytes((root / "MEMORY.md").read_bytes() + b"- theirs\n")
+    (root / "MEMORY.md").write_bytes((root / "MEMORY.md").read_bytes().replace(b"- 1\r\n", b"- theirs\r\n"))
     (root / "memory/new.md").write_text("theirs\n")
+    (root / ARCHIVE).write_bytes((root / ARCHIVE).read_bytes() + b"- this would merge\n")
     (root / "people/user.md").chmod(0o644)
     before = tree(root)
     with pytest.raises(Refused) as caught:
@@ -99,19 +105,269 @@ def test_an_undo_whose_files_were_changed_since_changes_nothing_and_shows_both_v
     assert "nothing was changed: MEMORY.md, memory/new.md changed since" in told
     assert str(root / "MEMORY.md") in told
     assert ".dreaming/backups/MEMORY.md." in told
-    assert "+- café- theirs" in told.replace("caf\ufffd", "café")
+    assert "-- 1\n  +- theirs" in told
+    assert "+theirs" in told
     assert tree(root) == before
     with pytest.raises(Refused):
         restorable(files, "x-1")
     assert files.journal.writes("x-2") == []
 
 
-def test_an_edit_between_two_writes_of_one_run_is_not_undone_over(root: Path, files: Folder) -> None:
+def test_an_edit_between_two_writes_of_one_run_stays_and_both_writes_are_taken_back(root: Path, files: Folder) -> None:
+    before = (root / "MEMORY.md").read_bytes()
+    files.commit("MEMORY.md", lambda s: Edit(f"- top\n{s.text}"), a_run(1))
+    (root / "MEMORY.md").write_bytes((root / "MEMORY.md").read_bytes().replace(b"- b DONE", b"- b"))
+    files.commit("MEMORY.md", lambda s: Edit(s.text + "\n- end\n"), a_run(1))
+    edited = tree(root)
+    undo(files, "x-1", a_run(2))
+    assert (root / "MEMORY.md").read_bytes() == before.replace(b"- b DONE", b"- b")
+    undo(files, "x-2", a_run(3))
+    assert tree(root) == edited
+
+
+def test_an_edit_of_what_the_first_of_two_writes_made_is_not_undone_over(root: Path, files: Folder) -> None:
     files.commit("MEMORY.md", lambda s: Edit("one\n"), a_run(1))
-    (root / "MEMORY.md").write_text("one\n- theirs\n")
+    (root / "MEMORY.md").write_text("- theirs\n")
     files.commit("MEMORY.md", lambda s: Edit(s.text + "two\n"), a_run(1))
+    before = tree(root)
     with pytest.raises(Refused, match="changed since"):
         undo(files, "x-1", a_run(2))
+    assert tree(root) == before
+
+
+def test_the_last_write_is_taken_back_first(root: Path, files: Folder) -> None:
+    (root / "MEMORY.md").write_text("- a\n- b\n- c\n")
+    files.commit("MEMORY.md", lambda s: Edit(s.text.replace("- a", "- one")), a_run(1))
+    (root / "MEMORY.md").write_text("- one\n- b\n- c\n- theirs\n")
+    files.commit("MEMORY.md", lambda s: Edit(s.text.replace("- one", "- two")), a_run(1))
+    undo(files, "x-1", a_run(2))
+    assert (root / "MEMORY.md").read_text() == "- a\n- b\n- c\n- theirs\n"
+
+
+def test_what_comes_back_stands_before_what_was_written_in_its_place(root: Path, files: Folder) -> None:
+    (root / "MEMORY.md").write_text("- a\n- b\n- c\n")
+    files.commit("MEMORY.md", lambda s: Edit("- a\n- c\n"), a_run(1))
+    (root / "MEMORY.md").write_text("- a\n- theirs\n- c\n")
+    undo(files, "x-1", a_run(2))
+    assert (root / "MEMORY.md").read_text() == "- a\n- b\n- theirs\n- c\n"
+
+
+class TestMerged:
+    """What was written to a file after the run stays, and what the run did is taken back."""
+
+    def test_is_a_memory_file_edited_by_hand(self, root: Path, files: Folder) -> None:
+        before = (root / "MEMORY.md").read_bytes()
+        dream(files, 1)
+        (root / "MEMORY.md").write_bytes((root / "MEMORY.md").read_bytes() + b"\r\n- theirs")
+        edited = tree(root)
+        assert "MEMORY.md" in restorable(files, "x-1")
+        assert tree(root) == edited
+        undo(files, "x-1", a_run(2))
+        assert (root / "MEMORY.md").read_bytes() == before + b"\r\n- theirs"
+        assert (root / "note.md").read_text() == "- n"
+        undo(files, "x-2", a_run(3))
+        assert tree(root) == edited
+
+    def test_is_an_archive_that_newer_nights_added_to(self, root: Path, files: Folder) -> None:
+        (root / ARCHIVE).parent.mkdir(parents=True)
+        (root / ARCHIVE).write_text("# Completed\n\n- old\n")
+        for number in (1, 2, 3):
+            text = f"- {number} DONE\n"
+            files.commit("MEMORY.md", lambda s: Edit(s.text + "\n", (Moved(ARCHIVE, text),)), a_run(number))  # noqa: B023
+        undo(Folder.at(root), "x-1", a_run(4))
+        assert (root / ARCHIVE).read_text() == "# Completed\n\n- old\n- 2 DONE\n- 3 DONE\n"
+        undo(Folder.at(root), "x-4", a_run(5))
+        assert (root / ARCHIVE).read_text() == "# Completed\n\n- old\n- 1 DONE\n- 2 DONE\n- 3 DONE\n"
+
+    def test_is_an_appended_file_whose_head_was_edited_so_that_nobody_keeps_it(self, root: Path, files: Folder) -> None:
+        files.append("note.md", "- 1\n", a_run(1))
+        (root / "note.md").write_text("- theirs\n- n\n- 1\n- more\n")
+        undo(files, "x-1", a_run(2))
+        assert (root / "note.md").read_text() == "- theirs\n- n\n- more\n"
+
+    def test_is_not_an_appended_file_whose_head_and_block_were_edited(self, root: Path, files: Folder) -> None:
+        files.append("note.md", "- 1\n", a_run(1))
+        (root / "note.md").write_text("- theirs\n- one\n")
+        with pytest.raises(Refused, match=r"pre-image of note\.md is gone"):
+            undo(files, "x-1", a_run(2))
+
+    @pytest.mark.parametrize("make", ["append", "commit"])
+    def test_is_a_file_that_the_run_made(self, root: Path, files: Folder, make: str) -> None:
+        if make == "append":
+            files.append("memory/x.md", "- x\n", a_run(1), heading="# X")
+        else:
+            files.commit("memory/x.md", lambda s: Edit("# X\n\n- x\n"), a_run(1))
+        made = (root / "memory/x.md").read_text()
+        (root / "memory/x.md").write_text(f"{made}- theirs\n")
+        undo(files, "x-1", a_run(2))
+        assert (root / "memory/x.md").read_text() == "- theirs\n"
+        undo(files, "x-2", a_run(3))
+        (root / "memory/x.md").write_text(f"{made}\n \n")
+        undo(files, "x-1", a_run(4))
+        assert not (root / "memory").exists(), "blank is gone, and the folder that was made for it too"
+        undo(files, "x-4", a_run(5))
+        assert (root / "memory/x.md").read_text() == f"{made}\n \n"
+
+    def test_is_nothing_of_a_file_taken_away_since_unless_the_run_made_it(self, root: Path, files: Folder) -> None:
+        files.append("memory/x.md", "- x\n", a_run(1))
+        (root / "memory/x.md").unlink()
+        assert undo(files, "x-1", a_run(2)) == ()
+        files.append("note.md", "- x\n", a_run(3))
+        (root / "note.md").unlink()
+        with pytest.raises(Refused, match="changed since"):
+            undo(files, "x-3", a_run(4))
+
+    def test_is_nothing_of_a_file_made_anew_since_the_run_took_it_away(self, root: Path, files: Folder) -> None:
+        files.remove(files.read("note.md"), a_run(1))
+        (root / "note.md").write_text("anew\n")
+        with pytest.raises(Refused, match="changed since"):
+            undo(files, "x-1", a_run(2))
+        (root / "note.md").write_text("- n")
+        assert undo(files, "x-1", a_run(2)) == ()
+
+    def test_is_nothing_of_a_renamed_file_that_was_edited_since(self, root: Path, files: Folder) -> None:
+        dream(files, 1)
+        (root / "people/user.md").write_text("top\n" + (root / "people/user.md").read_text())
+        before = tree(root)
+        with pytest.raises(Refused, match=r"people/user\.md changed since"):
+            undo(files, "x-1", a_run(2))
+        assert tree(root) == before
+
+    def test_is_nothing_where_the_journal_does_not_say_what_the_run_left(self, root: Path, files: Folder) -> None:
+        files.commit("MEMORY.md", lambda s: Edit(f"- top\n{s.text}"), a_run(1))
+        journal = root / ".dreaming/journal.jsonl"
+        lines = journal.read_text().replace('"hunk":', '"other":')
+        assert lines != journal.read_text()
+        journal.write_text(lines)
+        (root / "MEMORY.md").write_bytes(b"- theirs\n" + (root / "MEMORY.md").read_bytes())
+        with pytest.raises(Refused, match="what the run left is nowhere any more"):
+            undo(files, "x-1", a_run(2))
+
+    def test_is_nothing_where_a_replacement_was_too_large_for_the_journal(self, root: Path, files: Folder) -> None:
+        files.commit("MEMORY.md", lambda s: Edit(s.text + "\n- much" * 200_000), a_run(1))
+        assert (root / ".dreaming/journal.jsonl").stat().st_size < 1000
+        (root / "MEMORY.md").write_bytes(b"- top\n" + (root / "MEMORY.md").read_bytes())
+        with pytest.raises(Refused, match="what the run left is nowhere any more"):
+            undo(files, "x-1", a_run(2))
+
+    def test_is_taken_back_where_another_file_fails_half_way(self, root: Path, files: Folder) -> None:
+        dream(files, 1)
+        (root / "MEMORY.md").write_bytes((root / "MEMORY.md").read_bytes() + b"\n- theirs\n")
+        after, put, calls = tree(root), type(files.pen).put, itertools.count()
+
+        def failing(pen: Any, *rest: Any, **more: Any) -> bool:
+            return next(calls) != 5 and put(pen, *rest, **more)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(files.pen), "put", failing)
+            with pytest.raises(Exception, match="nothing is undone"):
+                undo(files, "x-1", a_run(2))
+        assert next(calls) > 6
+        assert tree(root) == after
+
+
+class Quick(Disk):
+    """A disk that does not wait for its plates."""
+
+    def call(self, operation: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return None if operation is os.fsync else operation(*args, **kwargs)
+
+
+RUN, OTHER, HAND = 1, 2, 0
+NAMES = ("MEMORY.md", "note.md", ARCHIVE)
+ACT = st.tuples(st.sampled_from(NAMES), st.sampled_from("+-ba"), st.integers(0, 12), st.integers(1, 3))
+ACTS = st.lists(st.tuples(st.sampled_from((RUN, RUN, HAND)), ACT), min_size=1, max_size=5)
+LATER = st.lists(st.tuples(st.sampled_from((OTHER, HAND)), ACT), max_size=4)
+
+
+class World:
+    """A workspace, and for each line of it who made it and whether the run took it away."""
+
+    def __init__(self, root: Path, ends: bool) -> None:
+        self.files = Folder.at(root, disk=Quick())
+        self.numbers = itertools.count()
+        self.made: set[str] = set()
+        self.taken: set[tuple[str, str]] = set()
+        (root / ARCHIVE).parent.mkdir(parents=True)
+        for name in NAMES:
+            text = "".join(f"{self.line(HAND)}\n{gap}" for gap in ("\n", "", "", "\n", ""))
+            (root / name).write_text(f"# Head\n\n{text}"[: None if ends else -1])
+
+    def line(self, who: int) -> str:
+        line = f"- {next(self.numbers)}"
+        self.made |= {line} if who == RUN else set()
+        return line
+
+    def lines(self, name: str) -> list[str]:
+        return [line for line in self.files.read(name).text.splitlines() if line.startswith("- ")]
+
+    def act(self, who: int, name: str, how: str, at: int, size: int) -> None:
+        """Insert, cut, cut and archive, or append."""
+        lines = self.files.read(name).text.splitlines(keepends=True)
+        at = min(at, len(lines))
+        cut = [line for line in lines[at : at + size] if line.startswith("- ")]
+        if how == "a":
+            new = "".join(f"{self.line(who)}\n" for _ in range(size))
+            self.append(who, name, new)
+        elif how == "+":
+            ended = [line if line.endswith("\n") else f"{line}\n" for line in lines]
+            new = "".join(f"{self.line(who)}\n" for _ in range(size))
+            self.write(who, name, "".join([*ended[:at], new, *ended[at:]]))
+        elif cut:
+            away = how == "b" and name != ARCHIVE and who != HAND
+            block = "".join(f"{self.line(who)}\n" for _ in cut) if away else ""
+            self.taken |= {(name, line.strip()) for line in cut} if who == RUN else set()
+            rest = "".join(line for line in lines if line not in cut)
+            self.write(who, name, rest, (Moved(ARCHIVE, block, "# Completed"),) if away else ())
+
+    def append(self, who: int, name: str, text: str) -> None:
+        if who == HAND:
+            held = self.files.read(name).text
+            self.write(who, name, held + "\n" * (not held.endswith("\n")) + text)
+        else:
+            self.files.append(name, text, a_run(who))
+
+    def write(self, who: int, name: str, text: str, moved: tuple[Moved, ...] = ()) -> None:
+        if who == HAND:
+            (self.files.root / name).write_text(text)
+        else:
+            self.files.commit(name, lambda s: Edit(text, moved), a_run(who))
+
+
+TALLY: Counter[str] = Counter()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.booleans(), ACTS, LATER)
+def test_an_undo_takes_back_what_the_run_did_and_nothing_else_or_touches_nothing(
+    tmp_path_factory: pytest.TempPathFactory, ends: bool, acts: list[Any], later: list[Any]
+) -> None:
+    world = World(tmp_path_factory.mktemp("w"), ends)
+    start = tree(world.files.root)
+    for who, act in [*acts, *later]:
+        world.act(who, *act)
+    before, lines = tree(world.files.root), {name: world.lines(name) for name in NAMES}
+    try:
+        restored = undo(world.files, "x-1", a_run(3))
+    except (Refused, NotFound) as error:
+        assert tree(world.files.root) == before
+        TALLY[type(error).__name__] += 1
+        return
+    TALLY["undone"] += 1
+    for name in NAMES:
+        kept = {line for line in lines[name] if line not in world.made}
+        back = {line for path, line in world.taken if path == name and line not in world.made}
+        assert sorted(world.lines(name)) == sorted(kept | back)
+    if all(who == RUN for who, _ in acts) and not later:
+        assert tree(world.files.root) == start
+    if restored:
+        undo(Folder.at(world.files.root, disk=Quick()), "x-3", a_run(4))
+    assert tree(world.files.root) == before
+
+
+def test_most_of_these_undos_come_about() -> None:
+    if sum(TALLY.values()) > 100:
+        assert TALLY["undone"] > TALLY["Refused"]
 
 
 def test_a_run_without_pre_images_cannot_be_undone(root: Path, files: Folder) -> None:
@@ -214,9 +470,18 @@ class TestChanges:
         assert found["MEMORY.md"].after.text == "one\n"
         assert (found["note.md"].before.text, found["note.md"].after.text) == ("- n", "- n\n- 1\n")
 
+    def test_a_version_that_was_edited_away_is_made_anew(self, root: Path, files: Folder) -> None:
+        files.commit("MEMORY.md", lambda s: Edit("one\n"), a_run(1))
+        files.append("MEMORY.md", "two\n", a_run(1))
+        (root / "MEMORY.md").write_text("theirs\n")
+        [change] = changes(files, "x-1")
+        assert change.after.text == "one\ntwo\n"
+
     def test_a_version_that_is_nowhere_any_more_says_so(self, root: Path, files: Folder) -> None:
         files.commit("MEMORY.md", lambda s: Edit("one\n"), a_run(1))
         (root / "MEMORY.md").write_text("theirs\n")
+        for backup in (root / ".dreaming/backups").iterdir():
+            backup.unlink()
         [change] = changes(files, "x-1")
         assert change.after.state == "unreadable"
         assert "nowhere any more" in change.after.reason
@@ -238,18 +503,18 @@ def named(data: bytes | None) -> str:
     ("trail", "said"),
     [
         (a_trail(B, A, B), "restore"),
-        (a_trail(C, A, B), "refuse"),
+        (a_trail(C, A, B), "merge"),
         (a_trail(A, A, B), "keep"),
         (a_trail(None, A, None), "restore"),
         (a_trail(A, None, A), "restore"),
         (a_trail(None, None, A), "keep"),
-        (a_trail(b"", None, A), "refuse"),
+        (a_trail(b"", None, A), "merge"),
         (a_trail(C, A, B, B, C), "restore"),
-        (a_trail(C, A, B, A, C), "refuse"),
+        (a_trail(C, A, B, A, C), "merge"),
         (a_trail(A, A, B, B, A), "keep"),
     ],
 )
-def test_a_file_is_restored_kept_or_refused(trail: Trail, said: str) -> None:
+def test_a_file_is_restored_kept_or_merged(trail: Trail, said: str) -> None:
     assert verdict(trail) == said
 
 
@@ -259,6 +524,60 @@ def test_no_file_is_restored_that_is_not_as_the_run_left_it(ends: list[bytes | N
         if verdict(a_trail(now, *ends)) == "restore":
             assert now == ends[-1]
             assert ends[1:-1:2] == ends[2::2]
+
+
+@given(st.lists(st.sampled_from([A, B, C, None]), min_size=2, max_size=8).filter(lambda ends: len(ends) % 2 == 0))
+def test_a_trail_falls_into_pieces_where_somebody_else_wrote(ends: list[bytes | None]) -> None:
+    trail = a_trail(A, *ends)
+    pieces = trail.pieces
+    assert [effect for piece in pieces for effect in piece.effects] == list(trail.effects)
+    for piece in pieces:
+        assert len(piece.pieces) == 1
+    for one, other in itertools.pairwise(pieces):
+        assert one.after != other.before
+
+
+@pytest.mark.parametrize(
+    ("data", "left"),
+    [
+        (b"x\n- a\n- b\ny\n", b"x\ny\n"),
+        (b"- a\n- b\n", b""),
+        (b"x\n- a\ny\n- b\n", None),
+        (b"- a\n- b\n- a\n- b\n", None),
+        (b"x- a\n- b\n", None),
+        (b"", None),
+    ],
+)
+def test_blocks_are_lifted_that_stand_in_a_text_once_and_whole(data: bytes, left: bytes | None) -> None:
+    assert lifted(data, Write("a", "r", "p", "append", text="# H\n- a\n- b\n", blocks=(4, 4))) == left
+
+
+def test_a_block_without_an_end_is_lifted_from_the_end_only() -> None:
+    write = Write("a", "r", "p", "append", text="- a", blocks=(3,))
+    assert lifted(b"x\n- a", write) == b"x\n"
+    assert lifted(b"x\n- abc\n", write) is None
+    assert lifted(b"x\n- a", Write("a", "r", "p", "replace", text="- a", blocks=(3,))) is None
+
+
+class TestStore:
+    def test_makes_every_version_anew_from_the_first(self, root: Path, files: Folder) -> None:
+        versions = [b"a\nb\nc", b"a\nc", b"a\nc\nd\n", b"\xff\nd\n"]
+        (root / "MEMORY.md").write_bytes(versions[0])
+        for number, text in enumerate(versions[1:]):
+            if number == 1:
+                files.append("MEMORY.md", "d\n", a_run(1))
+            else:
+                files.commit("MEMORY.md", lambda s: Edit(text.decode("utf-8", "surrogateescape")), a_run(1))  # noqa: B023
+        (root / "MEMORY.md").write_text("theirs\n")
+        store = Store(files.pen, files.journal.writes("x-1"))
+        for version in versions:
+            assert store.find("MEMORY.md", digest(version), len(version)) == version
+        assert store.find("MEMORY.md", digest(b"never\n"), 6) is None
+
+    def test_believes_no_hunk_that_leads_elsewhere(self) -> None:
+        hunk, text = changed(A, B)
+        write = Write("a", "r", "p", "replace", digest(A), digest(C), len(A), len(C), hunk=hunk, text=text)
+        assert write.leaves(A) is None
 
 
 def test_a_root_that_only_the_journal_names_is_not_touched(root: Path, files: Folder, tmp_path: Path) -> None:

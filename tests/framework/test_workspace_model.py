@@ -108,19 +108,17 @@ class Model:
         self.files[act.other] = self.files.pop(act.path)
         return {act.path, act.other}
 
-    def undo(self, target: str) -> set[str] | None:
-        """The paths an undo restores, None if it refuses."""
+    def undo(self, target: str) -> tuple[set[str], set[str]]:
+        """The paths an undo restores, and those it has to merge since they are not as the run left them."""
         before, after, touched = self.runs[target]
         now = {path: self.files.get(path) for path in touched}
-        if any(now[path] not in (before.get(path), after.get(path)) for path in touched):
-            return None
-        changed = {path for path in touched if now[path] != before.get(path)}
-        for path in changed:
-            if path in before:
-                self.files[path] = before[path]
-            else:
-                del self.files[path]
-        return changed
+        merged = {path for path in touched if now[path] not in (before.get(path), after.get(path))}
+        return {path for path in touched - merged if now[path] != before.get(path)}, merged
+
+    def put(self, path: str, data: bytes | None) -> None:
+        self.files.pop(path, None)
+        if data is not None:
+            self.files[path] = data
 
 
 def raw(text: str) -> bytes:
@@ -197,16 +195,29 @@ def take_back(files: Folder, model: Model, target: str, run: Run) -> None:
         with pytest.raises(NotFound, match="nothing to undo"):
             undo(files, target, run)
         return
-    changed = model.undo(target)
-    if changed is None:
-        with pytest.raises(Refused, match="changed since"):
-            restorable(files, target)
-        with pytest.raises(Refused, match="changed since"):
+    restored, merged = model.undo(target)
+    try:
+        changed = set(restorable(files, target))
+    except Refused:
+        assert merged
+        with pytest.raises(Refused, match=r"changed since|is gone"):
             undo(files, target, run)
         return
-    assert set(restorable(files, target)) == changed
     assert set(undo(files, target, run)) == changed
+    assert changed - merged == restored
+    old, left, _ = model.runs[target]
+    for path in restored:
+        model.put(path, old.get(path))
+    for path in merged:
+        file = files.read(path)
+        model.put(path, None if file.state == "missing" else file.data)
+        assert lines(before.get(path)) - lines(left.get(path)) <= lines(model.files.get(path))
     model.runs[run.id] = (before, dict(model.files), changed)
+
+
+def lines(data: bytes | None) -> set[bytes]:
+    """The lines that say anything."""
+    return {line for line in (data or b"").splitlines() if line.strip()}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import define, evolve, field
 
-from reverie.journal import Block, Journal, Write
+from reverie.journal import Block, Journal, Write, changed
 from reverie_hookspecs import ABSENT, Moved, Refused, Run, Snapshot, StaleSnapshot
 
 from . import draft, mend
@@ -255,6 +255,7 @@ class Pen:
         draft.sound(before.path, data or b"")
         missing = before.state == "missing"
         look = self.disk.look(self.at(before.path))
+        hunk, text = changed(before.data, data) if data is not None else ((), "")
         return Write(
             "",
             run.id,
@@ -265,6 +266,8 @@ class Pen:
             backup=self._backup(before, run) if before.data else "",
             mode=look.mode if look else mode,
             made=self.folders(before.path) if missing else (),
+            text=text,
+            hunk=hunk,
         )
 
     def _backup(self, before: Snapshot, run: Run) -> str:
