@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from attrs import evolve, frozen
 
@@ -12,6 +12,9 @@ from reverie_hookspecs import Dream, Run
 
 from . import diary, night
 from .runlog import RunLog
+
+BEGUN: Final = "begun"
+"""The outcome of a run that is under way, or was killed."""
 
 
 @frozen
@@ -36,20 +39,16 @@ class Audit:
         return dream
 
 
-def lost(run: str, agent: str, changed: Collection[str], found: datetime) -> dict[str, Any]:
-    """The line of a run that ended before its audit: it was killed, or could not write it."""
-    return {
-        "run": run,
-        "agent": agent,
-        "kind": "dream",
-        "slot": None,
-        "date": None,
-        "started": None,
-        "ended": stamp(found),
-        "outcome": "error",
-        "reason": "it ended before it was closed; what it changed stands and can be undone",
-        "changed": sorted(changed),
-    }
+def begun(run: Run, now: datetime, **more: Any) -> dict[str, Any]:
+    """The line that says a run began; its last line says how it ended."""
+    return {**head(run, now), "ended": None, "outcome": BEGUN, "changed": [], **more}
+
+
+def lost(begun: dict[str, Any], changed: Collection[str], found: datetime, reason: str = "") -> dict[str, Any]:
+    """The last line of a run that ended before its audit: it was killed, or could not write it."""
+    told = reason or "it ended before it was closed"
+    stands = "; what it changed stands and can be undone" if changed else ""
+    return {**begun, "ended": stamp(found), "outcome": "error", "reason": told + stands, "changed": sorted(changed)}
 
 
 def judged(dream: Dream) -> Dream:

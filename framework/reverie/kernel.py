@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 ISOLATION = "isolation"
+PATIENCE = 5.0
+"""Seconds until what a killed run started has let go of its lock."""
 
 
 def now() -> datetime:
@@ -179,16 +181,17 @@ class Kernel:
         writing = (mode or night.mode_of(agent.settings)) == "auto"
         return night.plan(kept, night.EVERY if scopes is None else scopes, writing)
 
-    def run(self, agent: Agent, *, rehearsal: bool = False, told: Callable[[str], None] = lambda stage: None) -> Dream:
+    def run(
+        self, agent: Agent, *, rehearsal: bool = False, told: Callable[[Stage], None] = lambda stage: None
+    ) -> Dream:
         """Dream now. A rehearsal runs every stage on an overlay: reads see what was written, the disk sees nothing."""
-        from reverie_hookspecs import Dream, DreamSettings
+        from reverie_hookspecs import Dream
 
-        from . import night
-        from .runlog import new_run
+        from . import audit, night
+        from .runlog import RunLog
 
         selection.demand(self.rows, self.config.plugins)
-        run = new_run(agent.id, "dream", agent.settings[DreamSettings].dream_timezone, self.clock())
-        mode = night.mode_of(agent.settings)
+        run, mode = self._new_run(agent, "dream"), night.mode_of(agent.settings)
         off = night.switched_off(agent.settings)
         if off and not rehearsal:
             return Dream(agent, run, mode, outcome="skipped-disabled", reason=off)
@@ -197,58 +200,91 @@ class Kernel:
             return night.dream(Dream(agent, run, mode, True), self.plan(agent, mode="auto"), told)
         with self.lock(agent):
             self._close_lost(agent)
+            RunLog.of(agent).append(audit.begun(run, self.clock(), mode=mode))
             return night.dream(Dream(agent, run, mode), self._planned(agent, run), told)
+
+    def _new_run(self, agent: Agent, kind: str) -> Run:
+        from reverie_hookspecs import DreamSettings
+
+        from .runlog import new_run
+
+        return new_run(agent.id, kind, agent.settings[DreamSettings].dream_timezone, self.clock())
 
     def _planned(self, agent: Agent, run: Run) -> list[Stage]:
         """The plan of a run that is about to begin; that there can be none is an end of it too, and is logged."""
-        from . import audit
-        from .runlog import RunLog
-
         try:
             return self.plan(agent)
         except ReverieError as error:
-            line = {**audit.head(run, self.clock()), "outcome": "error", "reason": str(error), "changed": []}
-            RunLog.of(agent).append(line)
+            self._close_lost(agent, str(error))
             raise
 
-    def mend(self, agent: Agent) -> None:
-        """Put right what a killed run left; Refused while a run is under way, for that is not lost."""
-        with self.lock(agent):
-            self._close_lost(agent)
+    def mend(self, agent: Agent, reason: str = "") -> None:
+        """Put right what a killed run left, and log it with the reason; Refused while a run is under way."""
+        with self._files(agent).lock(PATIENCE if reason else 0.0):
+            self._close_lost(agent, reason)
 
-    def _close_lost(self, agent: Agent) -> None:
-        """Repair what killed runs left, and log those that changed something and never came to their audit."""
+    def _close_lost(self, agent: Agent, reason: str = "") -> None:
+        """Repair what killed runs left, and log the end of those that never came to it."""
         from . import audit
         from .runlog import RunLog
 
         files, runs = self._files(agent), RunLog.of(agent)
         files.repair()
-        known = {line["run"] for line in runs.lines()}
-        for name in files.journal.runs():
-            if name not in known and name.startswith(f"{agent.id}-"):
-                runs.append(audit.lost(name, agent.id, {w.path for w in files.journal.writes(name)}, self.clock()))
+        for line in runs.runs():
+            if line.get("outcome") == audit.BEGUN:
+                changed = {write.path for write in files.journal.writes(line["run"])}
+                runs.append(audit.lost(line, changed, self.clock(), reason))
 
     def undo(self, agent: Agent, target: str, *, rehearsal: bool = False) -> dict[str, Any]:
         """Take a run back: the line of the undo's own run, with the paths that were restored in ``changed``."""
-        from reverie_hookspecs import DreamSettings
+        from . import undo
+        from .runlog import RunLog, refuse_twice
 
-        from . import audit, diary, undo
-        from .runlog import RunLog, new_run
-
-        run = new_run(agent.id, "undo", agent.settings[DreamSettings].dream_timezone, self.clock())
+        run = self._new_run(agent, "undo")
+        refuse_twice(RunLog.of(agent).runs(), target)
         if rehearsal:
             return {"run": run.id, "undoes": target, "changed": undo.restorable(self._files(agent), target)}
         with self.lock(agent):
-            files = self._files(agent)
-            files.repair(run)
-            begun = {**audit.head(run, self.clock()), "outcome": "begun", "undoes": target, "changed": []}
-            undo.restorable(files, target)  # what will be refused is refused before anything is noted
-            RunLog.of(agent).append(begun)
-            changed = list(undo.undo(files, target, run))
-            line = {**audit.head(run, self.clock()), "outcome": "undone", "undoes": target, "changed": changed}
-            files.record("DREAMS.md", diary.undone(run, target, changed), diary.HEADING)
-            RunLog.of(agent).append(line)
-            return line
+            self._close_lost(agent)
+            return self._taken_back(agent, target, run)
+
+    def _taken_back(self, agent: Agent, target: str, run: Run) -> dict[str, Any]:
+        """Undo a run, those of its undos first that were killed half way; what is refused is refused beforehand."""
+        from . import audit, diary, undo
+        from .runlog import RunLog, unfinished
+
+        files, runs = self._files(agent), RunLog.of(agent)
+        halves = unfinished(runs.runs(), target)
+        if not halves:
+            undo.restorable(files, target)
+        runs.append(audit.begun(run, self.clock(), undoes=target))
+        try:
+            changed = sorted({path for name in (*halves, target) for path in undo.undo(files, name, run)})
+        except ReverieError as error:
+            self._close_lost(agent, str(error))
+            raise
+        line = {**audit.head(run, self.clock()), "outcome": "undone", "undoes": target, "changed": changed}
+        files.record("DREAMS.md", diary.undone(run, target, changed), diary.HEADING)
+        runs.append(line)
+        return line
+
+    def _verified(self, dream: Dream) -> Dream:
+        """The letter, if all that left a memory file stands; else the run is taken back, and that is its failure."""
+        from . import undo, verify
+
+        files = self._files(dream.agent)
+        gone = verify.missing(dream, undo.changes(files, dream.run.id), files.read)
+        if not gone:
+            return dream
+        own = self._new_run(dream.agent, "undo")
+        try:
+            if dream.rehearsal:
+                undo.undo(files, dream.run.id, own)
+            else:
+                self._taken_back(dream.agent, dream.run.id, own)
+        except ReverieError as error:
+            return verify.condemned(dream, gone, f"and it could not be taken back: {error}")
+        return verify.condemned(dream, gone, "the whole run was taken back")
 
     def lock(self, agent: Agent) -> AbstractContextManager[None]:
         """The one lock of the agent's workspace, over all processes."""
@@ -274,6 +310,7 @@ class Kernel:
             Stage("gather", lambda dream: dream, "gather", writes=False),
             Stage("review", night.measure, "ops", writes=False, after=("gather",), before=("select",)),
             Stage("select", select, "ops", writes=False, before=("apply",)),
+            Stage(night.VERIFY, self._verified, "ops", writes=False),
             Stage(night.AUDIT, audit.close, "session", writes=False),
         ]
 

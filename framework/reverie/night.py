@@ -34,6 +34,9 @@ from .ordering import arrange
 
 logger = logging.getLogger(__name__)
 AUDIT: Final = "audit"
+VERIFY: Final = "verify"
+CLOSING: Final = (VERIFY, AUDIT)
+"""The kernel's own stages that belong to every run: each comes after whatever does not ask to come after it."""
 PAGES: Final[dict[str, type]] = {
     "notes": Note,
     "moved": Move,
@@ -58,33 +61,38 @@ def switched_off(settings: Settings) -> str:
 def plan(stages: Iterable[Stage], scopes: Collection[Scope], writing: bool) -> list[Stage]:
     """The stages of a run in order: those of the scopes, without the writing ones where nothing may be written.
 
-    The audit goes before whatever asks to come after it, and after everything else.
+    Verify goes after all that may move text, the audit after everything; but before whatever asks to follow them.
     """
     kept = [stage for stage in stages if admitted(stage, scopes, writing)]
-    late = followers(kept)
-    early = tuple(stage.name for stage in kept if stage.name not in late and stage.name != AUDIT)
-    closed = [evolve(s, after=(*s.after, *early)) if s.name == AUDIT else s for s in kept]
-    return arrange(closed, rank=lambda stage: SCOPES.index(stage.scope))
+    return arrange([settled(stage, kept) for stage in kept], rank=lambda stage: SCOPES.index(stage.scope))
 
 
 def admitted(stage: Stage, scopes: Collection[Scope], writing: bool) -> bool:
     """Whether a stage belongs to this run."""
-    if stage.name == AUDIT:
+    if stage.name in CLOSING:
         return True
     return stage.scope in scopes and (writing or not stage.writes)
 
 
-def followers(stages: Sequence[Stage]) -> set[str]:
-    """The names of the stages that come after the audit, directly or by way of another."""
-    late = {stage.name for stage in stages if AUDIT in stage.after}
-    while True:
-        more = {s.name for s in stages if s.name not in late and late & {*s.after}}
-        if not more:
-            return late
+def settled(stage: Stage, stages: Sequence[Stage]) -> Stage:
+    """The stage; a closing one with the names of all it comes after."""
+    if stage.name not in CLOSING:
+        return stage
+    late = {stage.name, *followers(stages, *CLOSING[CLOSING.index(stage.name) :])}
+    reach = SCOPES.index(stage.scope)
+    early = [s.name for s in stages if s.name not in late and SCOPES.index(s.scope) <= reach]
+    return evolve(stage, after=(*stage.after, *early))
+
+
+def followers(stages: Sequence[Stage], *names: str) -> set[str]:
+    """Some stages, and those that come after them, directly or by way of another."""
+    late = {stage.name for stage in stages if stage.name in names}
+    while more := {s.name for s in stages if s.name not in late and late & {*s.after}}:
         late |= more
+    return late
 
 
-def dream(letter: Dream, stages: Sequence[Stage], told: Callable[[str], None] = lambda stage: None) -> Dream:
+def dream(letter: Dream, stages: Sequence[Stage], told: Callable[[Stage], None] = lambda stage: None) -> Dream:
     """A run: its stages fold the letter. Where a memory file cannot be read nothing runs but the audit, for a file
     that could not be read must not be taken for an empty one."""
     letter = closed_to_reading(letter)
@@ -92,11 +100,14 @@ def dream(letter: Dream, stages: Sequence[Stage], told: Callable[[str], None] = 
     return closed if closed.outcome else evolve(closed, outcome="error", reason=reason_of(closed, "error"))
 
 
-def fold(dream: Dream, stages: Iterable[Stage], told: Callable[[str], None] = lambda stage: None) -> Dream:
+def fold(dream: Dream, stages: Iterable[Stage], told: Callable[[Stage], None] = lambda stage: None) -> Dream:
     """Run the stages one after the other. One that fails leaves the letter as it found it, with a line saying so;
-    once the run is closed, a failure is logged and changes nothing."""
+    once the run is closed, a failure is logged and changes nothing. What was taken back is not shared."""
     for stage in stages:
-        told(stage.name)
+        if stage.scope == "share" and any(note.stage == VERIFY for note in dream.failures):
+            dream = dream.note(stage.name, "left out, since the run was taken back")
+            continue
+        told(stage)
         dream = step(dream, stage)
     return dream
 
@@ -141,8 +152,8 @@ def closed_to_reading(dream: Dream) -> Dream:
 
 def from_audit(stages: Sequence[Stage]) -> list[Stage]:
     """What is left of a plan where nothing else may run: the audit, and what follows it."""
-    late = followers(stages)
-    return [stage for stage in stages if stage.name == AUDIT or stage.name in late]
+    late = followers(stages, AUDIT)
+    return [stage for stage in stages if stage.name in late]
 
 
 def measure(dream: Dream) -> Dream:
@@ -181,9 +192,9 @@ def judge(dream: Dream) -> Outcome:
         return "error"
     if dream.changed:
         return "applied"
-    if dream.ops or dream.aside:
+    if dream.aside or len(dream.ops) > len(dream.applied) + len(dream.skipped):
         return "proposed"
-    return "no-changes" if dream.excerpts or dream.reason else "skipped-empty"
+    return "no-changes" if dream.excerpts or dream.reason or dream.ops else "skipped-empty"
 
 
 def reason_of(dream: Dream, outcome: Outcome) -> str:

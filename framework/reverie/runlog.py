@@ -15,6 +15,8 @@ from attrs import frozen
 
 from reverie_hookspecs import Agent, NotFound, Refused, Run, Unreadable, WriteRefused
 
+from .workspace.disk import Disk
+
 NAME = "runs.jsonl"
 
 
@@ -39,18 +41,14 @@ class RunLog:
 
     def append(self, line: dict[str, Any]) -> None:
         """Add the line of a run, on a line of its own even after a torn one, and have it on disk."""
-        text = json.dumps(line, ensure_ascii=True, default=str)
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        text, disk, path = json.dumps(line, ensure_ascii=True, default=str), Disk(), str(self.path)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, flags, 0o600)
+            look = disk.look(path)
+            torn = look is not None and look.size > 0 and disk.tail(path, look.size - 1, 1) != b"\n"
+            disk.append(path, b"\n" * torn + text.encode("ascii") + b"\n", create=True)
         except OSError as error:
             raise WriteRefused(f"{self.path} cannot be written: {error.strerror}; the run is not logged") from error
-        with os.fdopen(descriptor, "r+b", buffering=0) as file:
-            end = file.seek(0, os.SEEK_END)
-            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
-            file.write(b"\n" * torn + text.encode("ascii") + b"\n")
-            os.fsync(descriptor)
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Every run, oldest first."""
@@ -125,6 +123,20 @@ def taken_back(runs: list[dict[str, Any]]) -> set[str]:
         brought[line["run"]] = target
         flip(target, brought, undone)
     return undone
+
+
+def refuse_twice(runs: list[dict[str, Any]], target: str) -> None:
+    """Refused for a run that is taken back already."""
+    if target in taken_back(runs):
+        last = next(line["run"] for line in reversed(runs) if line.get("undoes") == target)
+        raise Refused(f"run {target} is taken back already; `reverie dream undo {last}` brings it again")
+
+
+def unfinished(runs: list[dict[str, Any]], target: str) -> list[str]:
+    """The undos of a run that changed something and never came to their end, newest first, since the last that did."""
+    mine = [line for line in runs if line.get("undoes") == target]
+    done = max((index for index, line in enumerate(mine) if line.get("outcome") == "undone"), default=-1)
+    return [line["run"] for line in reversed(mine[done + 1 :]) if line["changed"]]
 
 
 def flip(target: str, brought: dict[str, str], undone: set[str]) -> None:

@@ -40,7 +40,9 @@ def test_a_night_moves_what_is_finished_and_leaves_a_pointer(workspace: Path) ->
     assert "likes tea" in memory(workspace)
     diary = (workspace / ".dreaming" / "DREAMS.md").read_text("utf-8")
     assert "applied" in diary and "Rent the van" in diary
-    [run] = RunLog(workspace / ".reverie").lines()
+    begun, _ = RunLog(workspace / ".reverie").lines()
+    [run] = RunLog(workspace / ".reverie").runs()
+    assert begun["run"] == run["run"] and begun["outcome"] == "begun"
     assert run["outcome"] == "applied" and set(run["changed"]) == {"MEMORY.md", ARCHIVE}
 
 
@@ -66,9 +68,24 @@ def test_undo_restores_every_byte_and_undoing_the_undo_brings_it_again(workspace
     reverie("dream", "undo", workspace, code=1)
 
 
-def test_undo_refuses_with_both_versions_where_a_file_was_edited_since(workspace: Path) -> None:
+def test_undo_keeps_what_was_written_since(workspace: Path) -> None:
+    before = tree(workspace)
     reverie("dream", workspace)
     (workspace / "MEMORY.md").write_text(memory(workspace) + "- a new thought\n", "utf-8")
+    since = tree(workspace)
+    undo = as_json("dream", "undo", workspace)
+    assert memory(workspace) == MEMORY + "- a new thought\n"
+    assert {**tree(workspace), "MEMORY.md": b""} == {**before, "MEMORY.md": b""}
+    told = reverie("dream", "undo", workspace, undo["undoes"], code=1).output
+    assert "taken back already" in told and undo["run"] in told
+    reverie("dream", "undo", workspace, undo["run"])
+    assert tree(workspace) == since
+
+
+def test_undo_refuses_with_both_versions_where_the_same_lines_were_edited_since(workspace: Path) -> None:
+    reverie("dream", workspace)
+    changed = memory(workspace).replace("Rent the van — DONE", "Rent a new thought")
+    (workspace / "MEMORY.md").write_text(changed, "utf-8")
     before = tree(workspace)
     told = reverie("dream", "undo", workspace, code=1).output
     assert "MEMORY.md" in told and "a new thought" in told and ".bak" in told
@@ -219,14 +236,25 @@ def test_a_strangers_stage_stands_between_two_others(workspace: Path) -> None:
     )]  # fmt: skip
     deployment = with_plugins(workspace, *offering(*stages))
     names = [s.name for s in deployment.plan(deployment.agent(str(workspace)))]
-    assert names == ["gather", "compactor", "mine", "staleness", "route-out", "review", "select", "audit"]
+    assert names == [
+        "gather",
+        "compactor",
+        "mine",
+        "staleness",
+        "route-out",
+        "review",
+        "select",
+        "apply",
+        "verify",
+        "audit",
+    ]
 
 
 def test_a_stage_that_says_nothing_goes_where_its_scope_is(workspace: Path) -> None:
     stages = [Stage("zz", lambda d: d), Stage("aa", lambda d: d, "share"), Stage("bb", lambda d: d, "session")]
     deployment = with_plugins(workspace, *offering(*stages))
     names = [s.name for s in deployment.plan(deployment.agent(str(workspace)))]
-    assert names == ["gather", "compactor", "zz", "review", "select", "aa", "bb", "audit"]
+    assert names == ["gather", "compactor", "zz", "review", "select", "apply", "verify", "aa", "bb", "audit"]
 
 
 def test_a_stage_that_fails_is_recorded_and_the_next_one_runs(workspace: Path) -> None:
@@ -277,7 +305,7 @@ def test_proposals_are_written_down_and_cannot_forge_a_run(workspace: Path) -> N
         @hookimpl
         def select_ops(self, dream: Dream) -> Proposal:
             assert dream.sizes["MEMORY.md"].budget == 8000
-            return Proposal((Op("add", "MEMORY.md", forged, reason=forged),), "dreamer")
+            return Proposal((Op("add", "MEMORY.md", forged, reason=forged, recall_count=9),), "dreamer")
 
     (workspace / "MEMORY.md").write_text("- open\n")
     deployment = with_plugins(workspace, Dreamer())
@@ -286,7 +314,12 @@ def test_proposals_are_written_down_and_cannot_forge_a_run(workspace: Path) -> N
     diary = (workspace / ".dreaming" / "DREAMS.md").read_text("utf-8")
     assert len([line for line in diary.splitlines() if line.startswith("## ")]) == 1
     [record] = [json.loads(line) for line in (workspace / ".dreaming" / "promotions.jsonl").read_text().splitlines()]
-    assert record["outcome"] == "proposed" and record["run"] == dream.run.id and record["content"] == forged
+    assert (
+        record["outcome"] == "aside"
+        and "promotionThreshold" in record["why"]
+        and record["run"] == dream.run.id
+        and record["content"] == forged
+    )
 
 
 def test_a_failed_source_of_ideas_makes_the_run_an_error_and_keeps_the_others(workspace: Path) -> None:
@@ -304,7 +337,7 @@ def test_a_failed_source_of_ideas_makes_the_run_an_error_and_keeps_the_others(wo
 
     deployment = with_plugins(workspace, Failing(), Fine())
     dream = deployment.run(deployment.agent(str(workspace)))
-    assert dream.outcome == "error" and "oracle: no answer" in dream.reason and len(dream.ops) == 1
+    assert dream.outcome == "error" and "oracle: no answer" in dream.reason and len(dream.aside) == 1
 
 
 def test_a_run_waits_for_no_other_and_says_who_holds_the_lock(workspace: Path) -> None:
@@ -321,11 +354,11 @@ def test_a28_a_line_that_comes_in_between_survives_and_the_entry_stands_once(
 ) -> None:
     from reverie_plugins.compactor import plan as room
 
-    whole, late = room.plan, iter(range(times))
+    whole = room.plan
 
     def overtaken(text: str, day: str) -> object:
         made = whole(text, day)
-        if (number := next(late, None)) is not None:
+        if (number := text.count("- late ")) < times:
             with (workspace / "MEMORY.md").open("a") as file:
                 file.write(f"- late {number}\n")
         return made
@@ -407,7 +440,8 @@ def test_a_run_that_was_killed_before_its_audit_is_logged_by_the_next_and_can_be
     deployment = with_plugins(workspace, *offering(Stage("die", die, after=("compactor",))))
     with pytest.raises(KeyboardInterrupt):
         deployment.run(deployment.agent(str(workspace)))
-    assert "deposit 200" not in memory(workspace) and not list(RunLog(workspace / ".reverie").lines())
+    assert "deposit 200" not in memory(workspace)
+    assert [line["outcome"] for line in RunLog(workspace / ".reverie").lines()] == ["begun"]
     reverie("dream", workspace)
     [lost, _] = as_json("dream", "log", workspace)[::-1]
     assert lost["outcome"] == "error" and "before it was closed" in lost["reason"]

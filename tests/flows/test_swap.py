@@ -15,7 +15,21 @@ from attrs import define, evolve
 
 from reverie.config import Config
 from reverie.kernel import Kernel
-from reverie_hookspecs import Agent, Plugin, PluginError, Policy, Section, Stage, Tool, hookimpl
+from reverie_hookspecs import (
+    Agent,
+    Applying,
+    Dream,
+    Op,
+    Plugin,
+    PluginError,
+    Policy,
+    Proposal,
+    Section,
+    Skipped,
+    Stage,
+    Tool,
+    hookimpl,
+)
 
 from .launcher import furnish
 
@@ -49,6 +63,40 @@ class OtherCompactor(Plugin):
     @hookimpl
     def on_dream(self, agent: Agent) -> Stage:
         return Stage("compactor", lambda dream: dream.note("compactor", "mine"))
+
+
+@define(eq=False)
+class OtherApplier(Plugin):
+    """Makes nothing, and says so."""
+
+    slot = "applier"
+    provides = (Applying,)
+
+    @hookimpl
+    def on_dream(self, agent: Agent) -> Stage:
+        return Stage("apply", self.apply, "ops", after=("select",))
+
+    def apply(self, dream: Dream) -> Dream:
+        return evolve(dream, skipped=tuple(Skipped(op, "not tonight") for op in dream.ops))
+
+
+@define(eq=False)
+class OtherSelector(Plugin):
+    """Takes the last op alone."""
+
+    slot = "op-selector"
+
+    @hookimpl(wrapper=True)
+    def select_ops(self, dream: Dream) -> Generator[None, list[Proposal], list[Proposal]]:
+        proposals = yield
+        return [evolve(proposal, ops=proposal.ops[-1:]) for proposal in proposals]
+
+
+@define(eq=False)
+class Proposer(Plugin):
+    @hookimpl
+    def select_ops(self, dream: Dream) -> Proposal:
+        return Proposal((Op("add", "MEMORY.md", "- one"), Op("add", "MEMORY.md", "- two", score=1.0, recall_count=5)))
 
 
 @define(eq=False)
@@ -86,6 +134,9 @@ STRANGERS: dict[str, type[Plugin]] = {
     "other-sections": OtherSections,
     "other-banner": OtherBanner,
     "other-compactor": OtherCompactor,
+    "other-applier": OtherApplier,
+    "other-selector": OtherSelector,
+    "proposer": Proposer,
     "doorkeeper": Doorkeeper,
     "insistent": Insistent,
     "digger": Digger,
@@ -153,10 +204,30 @@ def test_a_policy_refuses_sections_stages_and_tools_whoever_puts_them_back(deplo
     assert made.refusal(agent, Section("user", "")) == "not here"
 
 
+def test_another_plugin_applies(deploy: Any) -> None:
+    made = deploy("other-applier", "proposer", applier="other-applier")
+    dream = made.run(made.agent())
+    assert [one.reason for one in dream.skipped] == ["not tonight"] and not dream.applied
+    assert "- two" not in made.agent().files.read("MEMORY.md").text
+
+
+def test_another_plugin_selects_and_without_any_everything_is_taken(deploy: Any) -> None:
+    for choice, kept in (({"op_selector": "other-selector"}, "- two"), ({"op_selector": False}, "- one\n\n- two")):
+        made = deploy("other-selector", "proposer", **choice)
+        made.run(made.agent())
+        assert made.agent().files.read("MEMORY.md").text.endswith(f")\n\n{kept}\n")
+
+
+def test_without_an_applier_ops_are_written_down_and_nothing_is_made(deploy: Any) -> None:
+    made = deploy("proposer", applier=False, compactor=False)
+    dream = made.run(made.agent())
+    assert dream.outcome == "proposed" and len(dream.ops) == 1 and not dream.changed
+
+
 def test_a_safety_slot_that_is_named_and_empty_stops_the_run(deploy: Any) -> None:
-    made = deploy(applier=True)
+    made = deploy(isolation=True)
     made.compose(made.agent())
-    with pytest.raises(PluginError, match="names the safety slot 'applier'"):
+    with pytest.raises(PluginError, match="names the safety slot 'isolation'"):
         made.run(made.agent())
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reverie.audit import BEGUN
+
 from .deployment import agent_argument, kernel
 from .terminal import budget, emit, plain, say
 
@@ -55,11 +57,19 @@ def state(deployment: Kernel, agent: Agent) -> dict[str, Any]:
 def failures(dreams: list[dict[str, Any]]) -> int:
     """How many of the newest dreams in a row ended in error."""
     count = 0
-    for line in reversed(dreams):
+    for line in reversed([line for line in dreams if line.get("outcome") != BEGUN]):
         if line.get("outcome") != "error":
             break
         count += 1
     return count
+
+
+def ending(line: dict[str, Any]) -> str:
+    """How a run ended, or that it has not."""
+    if line.get("outcome") == BEGUN:
+        return f"{line.get('kind')} under way since {line.get('started')}, or killed: the next run tells"
+    reason = f" ({line['reason']})" if line.get("reason") else ""
+    return f"{line.get('ended')} {line.get('kind')}: {line.get('outcome')}{reason}"
 
 
 def measured(agent: Agent, path: str) -> dict[str, Any]:
@@ -83,8 +93,7 @@ def tell(one: dict[str, Any]) -> None:
         say(f"  {file['path']}: {told}{', over budget' if file['over'] else ''}")
     for label, key in (("last run", "lastRun"), ("last skip", "lastSkip")):
         if (line := one[key]) and not (key == "lastSkip" and line == one["lastRun"]):
-            reason = f" ({line['reason']})" if line.get("reason") else ""
-            say(f"  {label}: {line.get('ended')} {line.get('kind')}: {line.get('outcome')}{reason}")
+            say(f"  {label}: {ending(line)}")
     if not one["lastRun"]:
         say("  last run: never")
     if one["failures"] > 1:

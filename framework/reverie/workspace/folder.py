@@ -178,12 +178,21 @@ class Folder:
             solid(self.disk, str(self.records))
             look = self.disk.look(path)
             if look is None:
-                self.disk.unlink(f"{path}.new")
-                self.disk.create(f"{path}.new", (heading + text).encode("utf-8", "surrogateescape"))
-                return self.disk.move(f"{path}.new", path)
+                return self._recorded(path, (heading + text).encode("utf-8", "surrogateescape"))
             torn = look.size > 0 and self.disk.tail(path, look.size - 1, 1) != b"\n"
             self.disk.append(path, b"\n" * torn + text.encode("utf-8", "surrogateescape"))
         return None
+
+    def _recorded(self, path: str, data: bytes) -> None:
+        """Make a new file of the records, whole or not at all."""
+        new = f"{path}.new"
+        self.disk.unlink(new)
+        try:
+            self.disk.create(new, data)
+            self.disk.move(new, path)
+        except OSError:
+            self.disk.unlink(new)
+            raise
 
     @property
     def journal(self) -> Journal:
