@@ -313,3 +313,17 @@ def test_an_undo_that_was_killed_half_way_is_finished_by_the_next(
     assert outcomes == ["applied", "error", "undone"]
     assert "can be undone" in RunLog.of(agent).runs()[1]["reason"]
     made.undo(agent, again["run"])
+
+
+def test_the_account_of_a_run_names_each_op_and_what_became_of_it(workspace: Path) -> None:
+    from reverie.cli import account
+
+    made = deployed(workspace, Proposer((remove("- likes tea"), add("- rides a bike"), Op("add", "MEMORY.md", "- x"))))
+    dream = made.run(made.agent(), rehearsal=True)
+    told = account.as_json(dream, account.changes(dream))
+    assert [(op["op"], op["outcome"]) for op in told["ops"]] == [
+        ("remove", "applied"),
+        ("add", "skipped"),
+        ("add", "aside"),
+    ]
+    assert account.fate(told["ops"][1]) == "skipped add: - rides a bike: it stands already"

@@ -1,22 +1,25 @@
-"""What a run did, told to a person or a program."""
+"""What a run did: one account of it in plain values, for a program to read, and told to a person from the same."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from reverie import undo
+from reverie import diary, night, undo
 from reverie.workspace import Folder
 from reverie_hookspecs import MemorySettings
 
 from .terminal import budget, diff, plain, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reverie.workspace.change import Change
-    from reverie_hookspecs import Agent, Dream, Snapshot
+    from reverie_hookspecs import Agent, Dream, Settings
+
+OP: Final = ("op", "file", "target", "content", "topic", "outcome", "why")
+"""What the account of a run says of each op."""
 
 
 def folder(agent: Agent) -> Folder:
@@ -32,36 +35,82 @@ def changes(dream: Dream) -> Sequence[Change]:
     return undo.changes(folder(dream.agent), dream.run.id) if dream.changed else ()
 
 
-def show(changes: Sequence[Change]) -> None:
+# The account
+
+
+def as_json(dream: Dream, changes: Iterable[Change]) -> dict[str, Any]:
+    """A run in plain values; ``off`` is why a real run would do nothing at all, or empty."""
+    settings = dream.agent.settings
+    return {
+        "run": dream.run.id,
+        "agent": dream.agent.id,
+        "mode": dream.mode,
+        "off": night.switched_off(settings),
+        "dryRun": dream.rehearsal,
+        "outcome": dream.outcome,
+        "reason": dream.reason,
+        "notes": [{"stage": n.stage, "text": n.text, "failed": n.failed} for n in dream.notes],
+        "ops": [{key: record[key] for key in OP} for record in diary.promotions(dream)],
+        "moved": [{"file": m.file, "to": m.to, "label": m.label, "text": m.text} for m in dream.moved],
+        "files": files(changes, settings),
+    }
+
+
+def files(changes: Iterable[Change], settings: Settings) -> list[dict[str, Any]]:
+    """Each file that was changed; ``budget`` in characters, 0 where it is off, null for a file that has none."""
+    memory = settings[MemorySettings]
+    budgets = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
+    return [{**change_as_json(change), "budget": budgets.get(change.path)} for change in changes]
+
+
+def change_as_json(change: Change) -> dict[str, Any]:
+    """Before and after of one file; null where it was not there, or cannot be had, which ``why`` explains then."""
+    sides = (change.before, change.after)
+    before, after = (side.text if side.state in ("text", "empty") else None for side in sides)
+    why = next((side.reason or "it cannot be read" for side in sides if side.state == "unreadable"), "")
+    return {"path": change.path, "before": before, "after": after, "why": why}
+
+
+# Told to a person
+
+
+def show(files: Iterable[dict[str, Any]]) -> None:
     """Print each file's diff."""
-    for change in changes:
-        before, after = change.before, change.after
-        missing, gone = before.state == "missing", after.state == "missing"
-        if unreadable := next((s for s in (before, after) if s.state == "unreadable"), None):
-            say(f"{change.path}: no diff, {unreadable.reason}")
-        elif text := diff(change.path, before.text, after.text, missing, gone):
+    for file in files:
+        before, after = file["before"], file["after"]
+        if file["why"]:
+            say(f"{file['path']}: no diff, {file['why']}")
+        elif text := diff(file["path"], before or "", after or "", before is None, after is None):
             click.echo(text)
 
 
-def tell(dream: Dream, changes: Sequence[Change], quiet: bool = False, name: str = "") -> None:
-    """Print a run for a person: the diff of a rehearsal, what was done, the sizes, what to do next.
+def tell(run: dict[str, Any], quiet: bool = False, name: str = "") -> None:
+    """Print the account of a run: the diff of a rehearsal, what was done, the sizes, what to do next.
 
     ``name`` is how the agent was named, so that the commands to run next work as they are printed.
     """
-    if dream.rehearsal:
-        show(changes)
-    for note in () if quiet else dream.notes:
-        say(f"{note.stage}: {'failed: ' * note.failed}{note.text}", err=note.failed)
-    for change in changes:
-        say(size(dream, change))
-    if dream.rehearsal:
-        rehearsed(dream, changes)
+    if run["dryRun"]:
+        show(run["files"])
+    for note in () if quiet else run["notes"]:
+        say(f"{note['stage']}: {'failed: ' * note['failed']}{note['text']}", err=note["failed"])
+    for op in () if quiet else run["ops"]:
+        say(fate(op))
+    for file in run["files"]:
+        say(size(file))
+    if run["dryRun"]:
+        rehearsed(run)
         return
-    told = f": {plain(dream.reason)}" if dream.reason else ""
-    say(f"{dream.agent.id}: {dream.outcome}{told}", err=dream.outcome == "error")
-    if changes and not quiet:
+    told = f": {plain(run['reason'])}" if run["reason"] else ""
+    say(f"{run['agent']}: {run['outcome']}{told}", err=run["outcome"] == "error")
+    if run["files"] and not quiet:
         said = worded("reverie dream show", name), worded("reverie dream undo", name)
-        say(f"run {dream.run.id}; `{said[0]}` prints the diff, `{said[1]}` takes it back")
+        say(f"run {run['run']}; `{said[0]}` prints the diff, `{said[1]}` takes it back")
+
+
+def fate(op: dict[str, Any]) -> str:
+    """What became of an op, in a line."""
+    became = "set aside" if op["outcome"] == "aside" else op["outcome"]
+    return f"{became} {op['op']}: {diary.single(op['content'] or op['target'], 80)}{': ' * bool(op['why'])}{op['why']}"
 
 
 def worded(command: str, *words: str) -> str:
@@ -71,49 +120,18 @@ def worded(command: str, *words: str) -> str:
     return " ".join([command, *(quote(word) for word in words if word)])
 
 
-def rehearsed(dream: Dream, changes: Sequence[Change]) -> None:
+def rehearsed(run: dict[str, Any]) -> None:
     """Say what a dry run was: nothing was changed, and what a real one would have been kept from."""
-    from reverie.night import switched_off
-
-    off = switched_off(dream.agent.settings)
-    if off:
-        say(f"A real run would change nothing: {off}.")
-    elif dream.mode != "auto" and changes:
+    if run["off"]:
+        say(f"A real run would change nothing: {run['off']}.")
+    elif run["mode"] != "auto" and run["files"]:
         say("A real run would change nothing: dreaming.mode is propose.")
-    say("Dry run: nothing was changed." if changes else "Dry run: there is nothing to change.")
+    say("Dry run: nothing was changed." if run["files"] else "Dry run: there is nothing to change.")
 
 
-def size(dream: Dream, change: Change) -> str:
+def size(file: dict[str, Any]) -> str:
     """A file's size before and after, against its budget where it has one."""
-    memory = dream.agent.settings[MemorySettings]
-    limits = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
-    before, after = length(change.before), length(change.after)
-    if change.path in limits:
-        return f"{change.path}: {before:,} -> {budget(after, limits[change.path])}"
-    return f"{change.path}: {before:,} -> {after:,} characters"
-
-
-def length(snapshot: Snapshot) -> int:
-    return 0 if snapshot.state == "unreadable" else len(snapshot.text)
-
-
-def as_json(dream: Dream, changes: Sequence[Change]) -> dict[str, Any]:
-    """A run for a program; sizes in characters."""
-    return {
-        "run": dream.run.id,
-        "agent": dream.agent.id,
-        "mode": dream.mode,
-        "dryRun": dream.rehearsal,
-        "outcome": dream.outcome,
-        "reason": dream.reason,
-        "notes": [{"stage": n.stage, "text": n.text, "failed": n.failed} for n in dream.notes],
-        "moved": [{"file": m.file, "to": m.to, "label": m.label, "text": m.text} for m in dream.moved],
-        "files": [change_as_json(change) for change in changes],
-    }
-
-
-def change_as_json(change: Change) -> dict[str, Any]:
-    """Before and after of one file; null where it was not there or cannot be had."""
-    sides = (change.before, change.after)
-    before, after = (side.text if side.state in ("text", "empty") else None for side in sides)
-    return {"path": change.path, "before": before, "after": after}
+    before, after = (len(file[side] or "") for side in ("before", "after"))
+    if file["budget"] is None:
+        return f"{file['path']}: {before:,} -> {after:,} characters"
+    return f"{file['path']}: {before:,} -> {budget(after, file['budget'])}"

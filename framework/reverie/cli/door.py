@@ -49,8 +49,8 @@ def translated(ctx: click.Context) -> Iterator[None]:
     except Exception as error:
         if verbose:
             raise
-        kind = type(error).__name__
-        told_of = plain(f"{kind}: {error}")
+        kind = "" if type(error) is RuntimeError else f"{type(error).__name__}: "  # a run's own fault names its kind
+        told_of = plain(f"{kind}{error}")
         raise Failure(f"{told_of}\nThis is a fault of reverie or a plugin; --verbose shows where.", 1) from error
 
 

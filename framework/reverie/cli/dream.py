@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +14,12 @@ from .group import DefaultGroup
 from .terminal import emit, progress, say, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from reverie.kernel import Kernel
-    from reverie_hookspecs import Agent
+    from reverie_hookspecs import Agent, Stage
+
+logger = logging.getLogger(__name__)
 
 
 @click.group("dream", cls=DefaultGroup)
@@ -32,16 +36,56 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def run(ctx: click.Context, agent: str, dry_run: bool, as_json: bool) -> None:
-    """Dream now: sweep finished entries out of MEMORY.md into an archive, and write down what was done."""
+    """Dream now: move what is finished out of MEMORY.md, make the ops that were proposed, write down what was done."""
     deployment, one = chosen(ctx, agent)
-    with progress(f"{one.id} dreams") as told:
-        dream = deployment.run(one, rehearsal=dry_run, told=told)
-    changes = account.changes(dream)
+    with progressing(f"{one.id} dreams") as told:
+        done = dreamt(deployment, one, dry_run, told)
     if as_json:
-        emit(account.as_json(dream, changes))
+        emit(done)
     else:
-        account.tell(dream, changes, bool(ctx.find_root().params.get("quiet")), agent)
-    ctx.exit(1 if dream.outcome == "error" else 0)
+        account.tell(done, bool(ctx.find_root().params.get("quiet")), agent)
+    ctx.exit(1 if done["outcome"] == "error" else 0)
+
+
+@contextmanager
+def progressing(text: str) -> Iterator[Callable[[str], None]]:
+    """Progress that shows from the first stage on: what draws it is a thread, and none may be there at a fork."""
+    with ExitStack() as stack:
+        shown: list[Callable[[str], None]] = []
+
+        def told(stage: str) -> None:
+            if not shown:
+                shown.append(stack.enter_context(progress(text)))
+            shown[0](stage)
+
+        yield told
+
+
+def dreamt(deployment: Kernel, one: Agent, rehearsal: bool, told: Callable[[str], None]) -> dict[str, Any]:
+    """The account of a run, done in a process that is watched. One that is killed or interrupted is closed here."""
+    from reverie.watch import watched
+    from reverie_hookspecs import RunKilled
+
+    def work(begins: Callable[[Stage], None]) -> dict[str, Any]:
+        dream = deployment.run(one, rehearsal=rehearsal, told=begins)
+        return account.as_json(dream, account.changes(dream))
+
+    try:
+        return watched(work, told)
+    except (RunKilled, KeyboardInterrupt) as error:
+        if not rehearsal:  # which left nothing
+            mend(deployment, one, str(error) or "the run was interrupted")
+        raise
+
+
+def mend(deployment: Kernel, one: Agent, reason: str) -> None:
+    """Put right what a run left that was ended; if that fails, the next run does it."""
+    from reverie_hookspecs import ReverieError
+
+    try:
+        deployment.mend(one, reason)
+    except ReverieError as error:
+        logger.warning("what the run left is not mended yet, the next one will try again: %s", error)
 
 
 @command.command()
@@ -83,13 +127,13 @@ def show(ctx: click.Context, words: tuple[str, ...], named: str, as_json: bool) 
     from reverie import undo
 
     _, one, line = which(ctx, words, named)
-    changes = undo.changes(account.folder(one), line["run"])
+    files = account.files(undo.changes(account.folder(one), line["run"]), one.settings)
     if as_json:
-        emit({**line, "files": [account.change_as_json(change) for change in changes]})
+        emit({**line, "files": files})
         return
     told = f"  {line['reason']}" if line.get("reason") else ""
     say(f"{line['run']}  {line.get('kind')}  {line.get('outcome')}{told}")
-    account.show(changes)
+    account.show(files)
 
 
 @command.command("undo")
@@ -99,10 +143,11 @@ def show(ctx: click.Context, words: tuple[str, ...], named: str, as_json: bool) 
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def take_back(ctx: click.Context, words: tuple[str, ...], named: str, dry_run: bool, as_json: bool) -> None:
-    """Restore every file of a run, byte for byte; without RUN of the newest that still stands.
+    """Take back what a run did to every file; without RUN the newest that still stands.
 
-    An undo is a run of its own: `reverie dream undo RUN` with its id brings the changes again. Where a file was
-    edited since, nothing is restored, and both versions are shown.
+    A file that is as the run left it is restored byte for byte; one edited since is merged, so that the edit stays and
+    the run's change goes. Where both changed the same lines nothing at all is restored, and both versions are shown.
+    An undo is a run of its own: `reverie dream undo RUN` with its id brings the changes again.
     """
     deployment, one, line = which(ctx, words, named, mending=not dry_run)
     undone = deployment.undo(one, line["run"], rehearsal=dry_run)
