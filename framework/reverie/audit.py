@@ -25,9 +25,11 @@ class Audit:
     write: Callable[[str, str, str], None]
     changed: Callable[[Run], Collection[str]]
     clock: Callable[[], datetime]
+    verified: Callable[[Dream], Dream] = lambda dream: dream
 
     def close(self, dream: Dream) -> Dream:
         """The letter with its outcome; a rehearsal is judged and not written down."""
+        dream = self.verified(dream)  # once more: a stage may have written since
         if dream.rehearsal:
             return judged(dream)
         dream = judged(evolve(dream, changed=tuple(sorted({*dream.changed, *self.changed(dream.run)}))))
@@ -44,11 +46,13 @@ def begun(run: Run, now: datetime, **more: Any) -> dict[str, Any]:
     return {**head(run, now), "ended": None, "outcome": BEGUN, "changed": [], **more}
 
 
-def lost(begun: dict[str, Any], changed: Collection[str], found: datetime, reason: str = "") -> dict[str, Any]:
-    """The last line of a run that ended before its audit: it was killed, or could not write it."""
-    told = reason or "it ended before it was closed"
-    stands = "; what it changed stands and can be undone" if changed else ""
-    return {**begun, "ended": stamp(found), "outcome": "error", "reason": told + stands, "changed": sorted(changed)}
+def lost(
+    begun: dict[str, Any], changed: Collection[str], found: datetime, reason: str, *, back: bool = False
+) -> dict[str, Any]:
+    """The last line of a run that ended before its audit; ``back``: what it did is being taken back."""
+    stands = "what it changed is taken back" if back else "what it changed stands and can be undone"
+    told = f"{reason}; {stands}" if changed else reason
+    return {**begun, "ended": stamp(found), "outcome": "error", "reason": told, "changed": sorted(changed)}
 
 
 def judged(dream: Dream) -> Dream:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from reverie_hookspecs import Dream, Op, Run
+from reverie_hookspecs import Dream, MemorySettings, Op, Run
+
+if TYPE_CHECKING:
+    from .workspace.change import Change
 
 HEADING = "# Dreams\n\nWhat each night did, newest last.\n"
 LIMIT = 500
 MOST = 200
 """Moves that the diary names one by one."""
+Fate = Literal["restored", "merged", "removed"]
+FATES: Final[dict[Fate, str]] = {
+    "restored": "restored",
+    "merged": "merged with what was written since",
+    "removed": "removed again",
+}
+"""What an undo did with a file: it is exactly as before the run; it is that and what was written since; it is gone."""
 
 
 def single(text: str, limit: int = LIMIT) -> str:
@@ -35,28 +45,57 @@ def entry(dream: Dream) -> str:
         "",
         *(f"- {single(note.stage, 80)}: {'failed: ' * note.failed}{single(note.text)}" for note in dream.notes),
         *(f"- moved from {single(move.file)} to {single(move.to)}: {single(move.label, 120)}" for move in shown),
-        *([f"- and {rest:,} more, which `reverie dream show` lists"] if rest else []),
+        *([f"- and {rest:,} more, which stand in the diff of this run"] if rest else []),
         *(f"- {told}" for told in ops(dream)),
     ]
     return "\n" + "\n".join(lines) + "\n"
 
 
-def undone(run: Run, target: str, changed: Sequence[str]) -> str:
-    """The diary's paragraph of an undo."""
+def undone(run: Run, target: str, changes: Sequence[Change], former: Iterable[Change]) -> str:
+    """The diary's paragraph of an undo; ``former`` is what the run had changed that it takes back."""
     started = run.started.astimezone(UTC)
-    files = "\n".join(f"- restored {single(path)}" for path in changed)
+    files = "\n".join(f"- {single(path)}: {FATES[fate]}" for path, fate in returned(changes, former).items())
     return (
         f"\n## {started:%Y-%m-%dT%H:%M:%SZ} — {single(run.agent)}: undone\n\n"
         f"run `{run.id}` takes back `{target}`\n\n{files}\n"
     )
 
 
+def returned(changes: Iterable[Change], former: Iterable[Change]) -> dict[str, Fate]:
+    """What an undo did with each file; ``former`` is what the run had changed that it takes back."""
+    before = {change.path: change.before for change in reversed([*former])}  # a file's first one counts
+    fates: dict[str, Fate] = {}
+    for change in changes:
+        same = before.get(change.path) == change.after
+        fates[change.path] = "removed" if change.after.state == "missing" else "restored" if same else "merged"
+    return fates
+
+
+def lost(line: dict[str, Any]) -> str:
+    """The diary's paragraph of a run that was killed, from its last line in the run log."""
+    head = f"## {line.get('started')} — {single(str(line.get('agent')))}: {line.get('outcome')}"
+    files = "".join(f"- changed {single(path)}\n" for path in line["changed"])
+    return f"\n{head}\n\nrun `{line['run']}`: {single(str(line.get('reason')))}\n\n{files}"
+
+
 def ops(dream: Dream) -> Iterator[str]:
     """A line for each op of the run, with what became of it."""
     for op, became, reason in fates(dream):
-        text = single(op.content or op.target, 160)
+        folder = dream.agent.settings[MemorySettings].episodic_archive_dir
+        text = worded(op.op, op.target, op.content, 160)
         quote = f" (quote: “{single(op.quote, 160)}”)" if op.quote else ""
-        yield f"{became} {op.op} {single(op.file)}: {text}{quote}{': ' * bool(reason)}{single(reason)}"
+        yield f"{became} {op.op} {single(place(op, folder))}: {text}{quote}{': ' * bool(reason)}{single(reason)}"
+
+
+def worded(kind: str, target: str, content: str, limit: int) -> str:
+    """What an op says: of a replacement the old and the new text, of another one its text."""
+    old, new = single(target, limit), single(content, limit)
+    return f"{old} -> {new}" if kind == "replace" else old if kind == "remove" else new
+
+
+def place(op: Op, folder: str) -> str:
+    """The file an op is about; ``folder`` is where the episodic notes lie."""
+    return f"{folder}/{op.topic}.md" if op.tier == "episodic" else op.file
 
 
 def fates(dream: Dream) -> Iterator[tuple[Op, str, str]]:

@@ -11,14 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from reverie_hookspecs import (
     Agent,
+    Archive,
     Block,
     ConfigError,
     Conversation,
     Corpus,
+    Indexer,
     NotFound,
     Plugin,
     PluginError,
@@ -36,19 +38,30 @@ from .ordering import arrange, by_name
 from .workspace import Folder
 
 if TYPE_CHECKING:
-    from reverie_hookspecs import Dream, Indexing, Mode, Run, Scope, Stage, Tool
+    import reverie_hookspecs
+    from reverie_hookspecs import Dream, Mode, Scope, Stage, Tool
 
     from .composition import Composed
+    from .runs import Runs
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 ISOLATION = "isolation"
-PATIENCE = 5.0
-"""Seconds until what a killed run started has let go of its lock."""
 
 
 def now() -> datetime:
     return datetime.now(UTC)
+
+
+@define(eq=False)
+class Indexing:
+    """The Indexer that plugins are handed; the kernel it asks is there once all of them are built."""
+
+    kernel: Kernel | None = None
+
+    def index(self, corpus: Corpus, full: bool = False) -> reverie_hookspecs.Indexing:
+        assert self.kernel is not None
+        return self.kernel.index(corpus, full)
 
 
 @define(eq=False)
@@ -61,6 +74,7 @@ class Kernel:
     hooks: Hooks
     clock: Callable[[], datetime] = now
     _policies: Mapping[str, Policy] = field(factory=dict)
+    archive: Archive | None = None
 
     @classmethod
     def load(
@@ -78,7 +92,8 @@ class Kernel:
             rows = selection.choose(selection.installed() if points is None else points, choice)
         except ConfigError as error:
             raise ConfigError([f"{config.file}: {problem}" for problem in error.problems]) from None
-        built = building.build(rows, {})
+        indexing = Indexing()
+        built = building.build(rows, {Indexer: indexing})
         hooks, unfit = Hooks.over(built.plugins, environ.get("REVERIE_TRACE_PLUGINS") == "1")
         stand = [
             row.failed(unfit[row.slot]) if row.slot in unfit and row.state == "active" else row for row in built.rows
@@ -89,7 +104,10 @@ class Kernel:
                 logger.warning("plugin %s is left out: %s", row.name, row.reason)
         policies = {slot: plugin for slot, plugin in plugins.items() if Policy in plugin.provides}
         claimed = config.claimed_by(blocks_of(plugins.values()))
-        return cls(claimed, stand, plugins, hooks, clock, policies)  # type: ignore[arg-type]
+        archive = next((plugin for plugin in plugins.values() if Archive in plugin.provides), None)
+        made = cls(claimed, stand, plugins, hooks, clock, policies, archive)  # type: ignore[arg-type]
+        indexing.kernel = made
+        return made
 
     @property
     def home(self) -> Path:
@@ -164,7 +182,7 @@ class Kernel:
         """The tools the agent may call, by name."""
         return dict(sorted(by_name(self._admitted(agent, self.hooks.tool_registry(agent))).items()))
 
-    def index(self, corpus: Corpus, full: bool = False) -> Indexing:
+    def index(self, corpus: Corpus, full: bool = False) -> reverie_hookspecs.Indexing:
         """Bring a corpus's index up to date: its jobs fold one letter."""
         from reverie_hookspecs import Indexing
 
@@ -181,119 +199,34 @@ class Kernel:
         writing = (mode or night.mode_of(agent.settings)) == "auto"
         return night.plan(kept, night.EVERY if scopes is None else scopes, writing)
 
+    # Runs
+
+    @property
+    def runs(self) -> Runs:
+        """What is done to agents: nights and undos."""
+        from .runs import Runs
+
+        return Runs(self)
+
     def run(
         self, agent: Agent, *, rehearsal: bool = False, told: Callable[[Stage], None] = lambda stage: None
     ) -> Dream:
         """Dream now. A rehearsal runs every stage on an overlay: reads see what was written, the disk sees nothing."""
-        from reverie_hookspecs import Dream
-
-        from . import audit, night
-        from .runlog import RunLog
-
         selection.demand(self.rows, self.config.plugins)
-        run, mode = self._new_run(agent, "dream"), night.mode_of(agent.settings)
-        off = night.switched_off(agent.settings)
-        if off and not rehearsal:
-            return Dream(agent, run, mode, outcome="skipped-disabled", reason=off)
-        if rehearsal:
-            agent = rehearsing(agent)
-            return night.dream(Dream(agent, run, mode, True), self.plan(agent, mode="auto"), told)
-        with self.lock(agent):
-            self._close_lost(agent)
-            RunLog.of(agent).append(audit.begun(run, self.clock(), mode=mode))
-            return night.dream(Dream(agent, run, mode), self._planned(agent, run), told)
-
-    def _new_run(self, agent: Agent, kind: str) -> Run:
-        from reverie_hookspecs import DreamSettings
-
-        from .runlog import new_run
-
-        return new_run(agent.id, kind, agent.settings[DreamSettings].dream_timezone, self.clock())
-
-    def _planned(self, agent: Agent, run: Run) -> list[Stage]:
-        """The plan of a run that is about to begin; that there can be none is an end of it too, and is logged."""
-        try:
-            return self.plan(agent)
-        except ReverieError as error:
-            self._close_lost(agent, str(error))
-            raise
-
-    def mend(self, agent: Agent, reason: str = "") -> None:
-        """Put right what a killed run left, and log it with the reason; Refused while a run is under way."""
-        with self._files(agent).lock(PATIENCE if reason else 0.0):
-            self._close_lost(agent, reason)
-
-    def _close_lost(self, agent: Agent, reason: str = "") -> None:
-        """Repair what killed runs left, and log the end of those that never came to it."""
-        from . import audit
-        from .runlog import RunLog
-
-        files, runs = self._files(agent), RunLog.of(agent)
-        files.repair()
-        for line in runs.runs():
-            if line.get("outcome") == audit.BEGUN:
-                changed = {write.path for write in files.journal.writes(line["run"])}
-                runs.append(audit.lost(line, changed, self.clock(), reason))
+        return self.runs.dream(agent, rehearsal, told)
 
     def undo(self, agent: Agent, target: str, *, rehearsal: bool = False) -> dict[str, Any]:
-        """Take a run back: the line of the undo's own run, with the paths that were restored in ``changed``."""
-        from . import undo
-        from .runlog import RunLog, refuse_twice
+        """Take a run back: the line of the undo's own run, the paths in ``changed``, what became of them in
+        ``changes``."""
+        return self.runs.undo(agent, target, rehearsal)
 
-        run = self._new_run(agent, "undo")
-        refuse_twice(RunLog.of(agent).runs(), target)
-        if rehearsal:
-            return {"run": run.id, "undoes": target, "changed": undo.restorable(self._files(agent), target)}
-        with self.lock(agent):
-            self._close_lost(agent)
-            return self._taken_back(agent, target, run)
-
-    def _taken_back(self, agent: Agent, target: str, run: Run) -> dict[str, Any]:
-        """Undo a run, those of its undos first that were killed half way; what is refused is refused beforehand."""
-        from . import audit, diary, undo
-        from .runlog import RunLog, unfinished
-
-        files, runs = self._files(agent), RunLog.of(agent)
-        halves = unfinished(runs.runs(), target)
-        if not halves:
-            undo.restorable(files, target)
-        runs.append(audit.begun(run, self.clock(), undoes=target))
-        try:
-            changed = sorted({path for name in (*halves, target) for path in undo.undo(files, name, run)})
-        except ReverieError as error:
-            self._close_lost(agent, str(error))
-            raise
-        line = {**audit.head(run, self.clock()), "outcome": "undone", "undoes": target, "changed": changed}
-        files.record("DREAMS.md", diary.undone(run, target, changed), diary.HEADING)
-        runs.append(line)
-        return line
-
-    def _verified(self, dream: Dream) -> Dream:
-        """The letter, if all that left a memory file stands; else the run is taken back, and that is its failure."""
-        from . import undo, verify
-
-        files = self._files(dream.agent)
-        gone = verify.missing(dream, undo.changes(files, dream.run.id), files.read)
-        if not gone:
-            return dream
-        own = self._new_run(dream.agent, "undo")
-        try:
-            if dream.rehearsal:
-                undo.undo(files, dream.run.id, own)
-            else:
-                self._taken_back(dream.agent, dream.run.id, own)
-        except ReverieError as error:
-            return verify.condemned(dream, gone, f"and it could not be taken back: {error}")
-        return verify.condemned(dream, gone, "the whole run was taken back")
+    def mend(self, agent: Agent, reason: str = "") -> list[dict[str, Any]]:
+        """Put right what killed runs left, and log their end with the reason: their lines."""
+        return self.runs.mend(agent, reason)
 
     def lock(self, agent: Agent) -> AbstractContextManager[None]:
         """The one lock of the agent's workspace, over all processes."""
-        return self._files(agent).lock()
-
-    def _files(self, agent: Agent) -> Folder:
-        files = agent.files
-        assert isinstance(files, Folder)
-        return files
+        return folder_of(agent).lock()
 
     def _own_stages(self, agent: Agent) -> list[Stage]:
         """The stages the kernel itself adds: they hold the places that the others name."""
@@ -303,14 +236,14 @@ class Kernel:
         from .audit import Audit
         from .runlog import RunLog
 
-        files = self._files(agent)
-        audit = Audit(RunLog.of(agent), files.record, files.changed_by, self.clock)
+        files = folder_of(agent)
+        audit = Audit(RunLog.of(agent), files.record, files.changed_by, self.clock, self.runs.verified)
         select = partial(night.propose, ask=self.hooks.select_ops)
         return [
             Stage("gather", lambda dream: dream, "gather", writes=False),
             Stage("review", night.measure, "ops", writes=False, after=("gather",), before=("select",)),
             Stage("select", select, "ops", writes=False, before=("apply",)),
-            Stage(night.VERIFY, self._verified, "ops", writes=False),
+            Stage(night.VERIFY, self.runs.verified, "ops", writes=False),
             Stage(night.AUDIT, audit.close, "session", writes=False),
         ]
 
@@ -338,11 +271,10 @@ def blocks_of(plugins: Iterable[Plugin]) -> list[type[Block]]:
     return [block for plugin in plugins for block in plugin.blocks]
 
 
-def rehearsing(agent: Agent) -> Agent:
-    """The agent with its files behind an overlay."""
+def folder_of(agent: Agent) -> Folder:
+    """The agent's files as what they are."""
     assert isinstance(agent.files, Folder)
-    files = agent.files.overlay()
-    return evolve(agent, files=files, corpus=evolve(agent.corpus, files=files))
+    return agent.files
 
 
 def real(folder: Path) -> Path | None:
@@ -362,14 +294,17 @@ def workspace_of(name: str, known: Collection[str]) -> Path:
     """The folder a path names, if it is a workspace; UnknownAgent with the nearest known id otherwise."""
     try:
         folder = Path(name).expanduser()
-        if name and any((folder / file).exists() for file in ("AGENTS.md", "MEMORY.md")):
+        if name and any((folder / file).exists() for file in ("AGENTS.md", "MEMORY.md", ".dreaming")):
             return folder.resolve()
         is_folder = bool(name) and folder.is_dir()
     except (OSError, ValueError, RuntimeError):
         is_folder = False
     if is_folder:
+        from shlex import quote
+
         raise UnknownAgent(
-            f"{name} is a folder without AGENTS.md or MEMORY.md, so no workspace; `reverie init {name}` makes it one"
+            f"{name} is a folder without AGENTS.md or MEMORY.md, so no workspace; "
+            f"`reverie init {quote(name)}` makes it one"
         )
     if not name:
         raise UnknownAgent(

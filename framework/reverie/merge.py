@@ -33,7 +33,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
     Changes that only touch are both made. Where both insert at one point, ours stands before theirs, and what stands
     in theirs already is not repeated. Where both changed the same lines, theirs stays if ours stands in it whole and no
-    line that ours took away does; else that is a conflict.
+    line that ours took away does; else that is a conflict. So is a line that both added, each elsewhere.
     """
     if ours == base or theirs == ours:
         return theirs
@@ -75,16 +75,29 @@ def _merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         numbers.setdefault(line, len(numbers))
     if len(numbers) > LINES:
         return None
-    found = _joined(*("".join(chr(numbers[line]) for line in text) for text in texts))
-    if found is None:
-        return None
     names = list(numbers)
+    signs = ["".join(chr(numbers[line]) for line in text) for text in texts]
+    found = _joined(*signs)
+    if found is None or any(_telling(names[ord(sign)]) for sign in _doubled(found, *signs)):
+        return None
     lines = [names[ord(sign)] for sign in found]
     ends = [_bare(data) for data, text in ((ours, texts[1]), (theirs, texts[2])) if lines[-1:] == text[-1:]]
     if lines and ends and (ends[0] if ends[0] != _bare(base) else ends[-1]):
         lines[-1] = _bared(lines[-1])
     whole = b"".join(lines)
     return whole if whole.splitlines(keepends=True) == lines else None
+
+
+def _doubled(found: str, base: str, ours: str, theirs: str) -> Iterator[str]:
+    """What both have added to the base, each elsewhere, so that the result would hold it twice."""
+    whole, old, own, other = map(Counter, (found, base, ours, theirs))
+    return (sign for sign in (own - old) & (other - old) if whole[sign] > max(own[sign], other[sign]))
+
+
+def _telling(line: bytes) -> bool:
+    """Whether a line says something of its own; blank ones, rules and comments come again and again."""
+    words = line.strip()
+    return any(byte > 0x7F or chr(byte).isalnum() for byte in words) and not words.startswith(b"<!--")
 
 
 def _lines(data: bytes, newline: bytes) -> list[bytes]:

@@ -116,8 +116,10 @@ def step(dream: Dream, stage: Stage) -> Dream:
     """The letter after one stage."""
     try:
         page = stage.run(dream)
-    except (Exception, SystemExit) as error:
-        reason = str(error) if isinstance(error, ReverieError) else f"{type(error).__name__}: {error}"
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        reason = worded(error)
         logger.warning("stage %s failed for %s: %s", stage.name, dream.agent.id, reason)
         logger.debug("stage %s failed", stage.name, exc_info=True)
         return dream if dream.outcome else dream.failed(stage.name, reason)
@@ -126,6 +128,14 @@ def step(dream: Dream, stage: Stage) -> Dream:
     if flaw := spoilt(dream, page):
         return dream if dream.outcome else dream.failed(stage.name, flaw)
     return evolve(page, outcome=dream.outcome, reason=dream.reason) if dream.outcome else page
+
+
+def worded(error: BaseException) -> str:
+    """Why a stage failed, whatever it raised."""
+    try:
+        return str(error) if isinstance(error, ReverieError) else f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - it is a stranger's, and may not even have words
+        return f"{type(error).__name__}, which cannot be worded"
 
 
 def spoilt(dream: Dream, page: Dream) -> str:
@@ -171,7 +181,7 @@ def propose(dream: Dream, ask: Callable[[Dream], list[Proposal]]) -> Dream:
     """The page of proposals: what every source of ideas wants changed, and what was set aside."""
     if dream.ops:
         return dream
-    proposals = tuple(ask(dream))
+    proposals = tuple(map(sound, ask(dream)))
     page = evolve(
         dream,
         proposals=proposals,
@@ -184,6 +194,26 @@ def propose(dream: Dream, ask: Callable[[Dream], list[Proposal]]) -> Dream:
         if proposal.failure:
             page = page.failed("select", f"{proposal.source or 'a source'}: {proposal.failure}")
     return page
+
+
+def sound(proposal: Proposal) -> Proposal:
+    """The proposal without the ops that are none, which are a failure of its source."""
+    ops = tuple(op for op in proposal.ops if well_formed(op))
+    aside = tuple(one for one in proposal.aside if isinstance(one, SetAside) and well_formed(one.op))
+    wrong = len(proposal.ops) + len(proposal.aside) - len(ops) - len(aside)
+    if not wrong:
+        return proposal
+    failure = f"{wrong} of its ops are malformed and were dropped: a field holds what is no text or no number"
+    return evolve(proposal, ops=ops, aside=aside, failure="; ".join(filter(None, [proposal.failure, failure])))
+
+
+def well_formed(op: object) -> bool:
+    """Whether every field of an op holds a value of its kind; a plugin made it."""
+    if not isinstance(op, Op):
+        return False
+    texts = (op.op, op.file, op.content, op.target, op.topic, op.tier, op.reason, op.quote)
+    numbers = (op.score, op.recall_count)
+    return all(isinstance(text, str) for text in texts) and all(isinstance(number, int | float) for number in numbers)
 
 
 def judge(dream: Dream) -> Outcome:

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -83,21 +84,26 @@ class RunLog:
         if found:
             ids = ", ".join(line["run"] for line in found[:5])
             raise Refused(f"{beginning!r} begins the id of {len(found)} runs ({ids}); give more of it")
-        raise NotFound(f"there is no run {beginning!r}; `reverie dream log` lists them")
+        raise NotFound(f"no run of this agent has an id that is or begins with {beginning!r}; its run log lists them")
 
-    def standing(self) -> dict[str, Any]:
-        """The newest run, undos left out, that changed a file and has not been undone."""
+    def newest(self, before: str = "") -> dict[str, Any] | None:
+        """The newest run, undos left out, that changed a file and has not been undone; older than ``before``, if that
+        is given."""
         runs = self.runs()
         undone = taken_back(runs)
-        stands = [line for line in runs if line.get("changed") and line.get("kind") != "undo"]
-        newest = [line for line in stands if line["run"] not in undone][-1:]
-        if not newest:
-            last = next((line for line in reversed(runs) if line.get("kind") == "undo"), None)
-            again = f"; to bring the last undo's run again, undo {last['run']}" if last else ""
-            raise NotFound(
-                f"no run of this agent that changed a file still stands, so there is nothing to take back{again}"
-            )
-        return newest[0]
+        earlier = takewhile(lambda line: line["run"] != before, runs)
+        stands = [line for line in earlier if line["changed"] and line.get("kind") != "undo"]
+        return next((line for line in reversed(stands) if line["run"] not in undone), None)
+
+    def standing(self) -> dict[str, Any]:
+        """The same, to be taken back; NotFound says how to go on where there is none."""
+        if newest := self.newest():
+            return newest
+        undos = [line["run"] for line in self.runs() if line.get("kind") == "undo" and line.get("outcome") == "undone"]
+        again = f"; to bring what was taken back last again, undo the run {undos[-1]}" if undos else ""
+        raise NotFound(
+            f"no run of this agent that changed a file still stands, so there is nothing to take back{again}"
+        )
 
 
 def parsed(raw: bytes) -> dict[str, Any] | None:
@@ -126,17 +132,10 @@ def taken_back(runs: list[dict[str, Any]]) -> set[str]:
 
 
 def refuse_twice(runs: list[dict[str, Any]], target: str) -> None:
-    """Refused for a run that is taken back already."""
+    """Refused for a run that is taken back already; the undo that did it is named."""
     if target in taken_back(runs):
-        last = next(line["run"] for line in reversed(runs) if line.get("undoes") == target)
-        raise Refused(f"run {target} is taken back already; `reverie dream undo {last}` brings it again")
-
-
-def unfinished(runs: list[dict[str, Any]], target: str) -> list[str]:
-    """The undos of a run that changed something and never came to their end, newest first, since the last that did."""
-    mine = [line for line in runs if line.get("undoes") == target]
-    done = max((index for index, line in enumerate(mine) if line.get("outcome") == "undone"), default=-1)
-    return [line["run"] for line in reversed(mine[done + 1 :]) if line["changed"]]
+        undos = [line["run"] for line in runs if line.get("undoes") == target and line.get("outcome") == "undone"]
+        raise Refused(f"run {target} is taken back already, by the run {undos[-1]}; undo that one to bring it again")
 
 
 def flip(target: str, brought: dict[str, str], undone: set[str]) -> None:

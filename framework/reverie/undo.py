@@ -6,6 +6,7 @@ What was written to a file since is merged with that; where the two conflict, no
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
@@ -89,6 +90,15 @@ class Step:
 
     trail: Trail
     target: bytes | None
+
+    @property
+    def turn(self) -> int:
+        """Text comes back before it goes: a file that only gains lines is first, one that only loses some is last.
+
+        So a kill in between leaves each line of memory somewhere, in its file or in the archive.
+        """
+        old, new = (Counter((data or b"").splitlines()) for data in (self.trail.now, self.target))
+        return bool(old - new) - bool(new - old)
 
     @property
     def restores(self) -> bool:
@@ -259,7 +269,7 @@ def _plan(pen: Pen, run_id: str) -> list[Step]:
             f"run {run_id} cannot be undone: the pre-image of {', '.join(gone)} is gone (the newest {KEPT} of a file "
             "are kept). Nothing was changed"
         )
-    return [step for _, step in reversed(found) if isinstance(step, Step)]
+    return sorted((step for _, step in reversed(found) if isinstance(step, Step)), key=lambda step: step.turn)
 
 
 def _step(store: Store, trail: Trail) -> Step | Flaw:
@@ -292,10 +302,16 @@ def _backed(store: Store, piece: Trail) -> Step | Flaw:
 def _merged(store: Store, piece: Trail, before: bytes | None) -> Step | Flaw:
     """What it held before the run and what was written since; a file that the run made goes where nothing is left."""
     left = store.find(piece.path, piece.after, piece.effects[-1].length)
-    merged = None if left is None else merge(left, before or b"", piece.now or b"")
+    head = heading(piece.effects[0].write) if before is None else b""
+    merged = None if left is None else merge(left, head if before is None else before, piece.now or b"")
     if merged is None:
         return "conflict"
-    return Step(piece, merged if before is not None or merged.removeprefix(BOM).strip() else None)
+    return Step(piece, None if merged.removeprefix(BOM).strip() == head.strip() else merged)
+
+
+def heading(write: Write) -> bytes:
+    """What an append began a new file with: it stays while anything stands below it."""
+    return write.data[: len(write.data) - sum(write.blocks)] if write.op == "append" else b""
 
 
 def _without(piece: Trail) -> Step | Flaw:

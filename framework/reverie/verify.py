@@ -5,6 +5,7 @@ It believes no stage. The moves that were told are looked up, and so is every li
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
@@ -17,17 +18,34 @@ from .night import VERIFY
 from .workspace.change import Change
 
 MEMORY: Final = ("MEMORY.md", "USER.md")
+POINTER: Final = re.compile(r"- \d+ finished: (\S+)")
+"""The line that the short entries of a section share."""
 NAMED: Final = 3
 """How many losses a reason names."""
 
 
 def missing(dream: Dream, changes: Sequence[Change], read: Callable[[str], Snapshot]) -> list[str]:
     """What left a memory file and stands nowhere, a sentence for each; ``changes`` are those of the run."""
-    texts: dict[str, str] = {}
-    for change in changes:
-        texts[change.path] = texts.get(change.path, "") + held(change.after)
-    told = untrue(dream, lambda path: plain(held(read(path))))
-    return [*told, *(lost for change in changes if change.path in MEMORY for lost in losses(dream, change, texts))]
+    lost = [one for change in changes if change.path in MEMORY for one in losses(dream, change, changes, read)]
+    return [*untrue(dream, lambda path: plain(held(read(path)))), *lost]
+
+
+def hashes(dream: Dream) -> dict[str, str]:
+    """The entries that moved to where a search looks: hash -> text."""
+    from reverie.markdown import entries, entry_hash
+
+    found: dict[str, str] = {}
+    for move in dream.moved:
+        if move.to.startswith("memory/"):
+            texts = (move.text[entry.start : entry.end] for entry in entries(move.text))
+            found |= {entry_hash(text): text for text in texts}
+    return found
+
+
+def unfound(moved: dict[str, str], held: Collection[str]) -> list[str]:
+    """The entries that are not in the index, a sentence for each."""
+    lost = [text for key, text in moved.items() if key not in held]
+    return [f"{brief(text)} was moved, and the index does not hold it" for text in lost]
 
 
 def condemned(dream: Dream, gone: Sequence[str], end: str) -> Dream:
@@ -48,32 +66,59 @@ def untrue(dream: Dream, read: Callable[[str], str]) -> Iterator[str]:
             yield f"{brief(text)} was to stand in {to} and does not"
 
 
-def losses(dream: Dream, change: Change, texts: dict[str, str]) -> Iterator[str]:
-    """The lines that a memory file lost and no file of the run holds.
+def losses(dream: Dream, change: Change, changes: Sequence[Change], read: Callable[[str], Snapshot]) -> Iterator[str]:
+    """The lines that a memory file lost, and that stand in no file of the run.
 
-    A file that somebody edited meanwhile says nothing, for the loss may be theirs.
+    Where somebody has edited the file since, nobody can say: the loss may be theirs.
     """
+    if change.before.state == "unreadable":
+        yield f"what {change.path} held before is nowhere, so nobody can say what it lost"
     if "unreadable" in (change.before.state, change.after.state):
         return
-    after = Counter(stripped(held(change.after)))
-    gone = [line for line in Counter(stripped(held(change.before))) - after if not points(line, texts)]
+    after = Counter(lines(held(change.after)))
+    others = {one.path for one in changes if one.path != change.path}
+    elsewhere = {line for one in changes if one.path in others for line in lines(held(now(one, read)))}
     ops = [one.op for one in dream.applied if one.op.file == change.path and one.op.op != "add"]
-    elsewhere = {line for path, text in texts.items() if path != change.path for line in stripped(text)}
-    for line in gone:
-        if line not in elsewhere and not any(accounts(op, line, texts) for op in ops):
+    archived = "\n".join(plain(held(now(one, read))) for one in changes if one.path in others)
+    kept = [op for op in ops if plain(op.target) in archived or plain(op.target) in plain(op.content)]
+    for line in Counter(lines(held(change.before))) - after:
+        if line not in elsewhere and not points(line, others) and not accounted(line, kept, after):
             yield f"{brief(line)} left {change.path} and stands nowhere"
 
 
-def accounts(op: Op, line: str, texts: dict[str, str]) -> bool:
-    """Whether an op took a line, or part of it, and what it took stands: in a file of the run, or in its content."""
-    target = plain(op.target)
-    touches = any(part and (part in line or line in part) for part in stripped(target))
-    return touches and (target in plain(op.content) or any(target in plain(text) for text in texts.values()))
+def now(change: Change, read: Callable[[str], Snapshot]) -> Snapshot:
+    """What a file holds: on disk, for it may have been changed behind our back; of a vault, what the run left."""
+    return read(change.path) if change.root == "." else change.after
+
+
+def accounted(line: str, ops: Sequence[Op], after: Collection[str]) -> bool:
+    """Whether the ops, made in their order, make of a line what stands in the file now, or nothing at all.
+
+    Each of these ops has put what it took where it can be found.
+    """
+    for op in ops:
+        line = taken(line, op)
+    rest = [part for part in lines(line) if part not in after]
+    return not rest
+
+
+def taken(line: str, op: Op) -> str:
+    """A line, once an op is made on it; of a target of several lines the line may hold one, or the edge of one."""
+    target, content = plain(op.target).strip(), plain(op.content).strip() if op.op == "replace" else ""
+    if "\n" not in target:
+        return line.replace(" ".join(target.split()), " ".join(content.split()), 1)
+    first, *inner, last = lines(target)
+    if line in (first, last, *inner):
+        return ""
+    if line.endswith(first):
+        return line.removesuffix(first) + next(iter(lines(content)), "")
+    return [*lines(content), ""][-1] + line.removeprefix(last) if line.startswith(last) else line
 
 
 def points(line: str, paths: Collection[str]) -> bool:
-    """Whether a line only says where something went: such lines are ours and come and go."""
-    return any(path in line for path in paths if path not in MEMORY)
+    """Whether a line is the one that tells how many entries went where, which is ours and changes every night."""
+    found = POINTER.fullmatch(line)
+    return found is not None and found[1] in paths
 
 
 def held(snapshot: Snapshot) -> str:
@@ -84,9 +129,9 @@ def plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def stripped(text: str) -> Iterator[str]:
-    """The lines that are not blank."""
-    return filter(None, (" ".join(line.split()) for line in plain(text).split("\n")))
+def lines(text: str) -> list[str]:
+    """The lines that are not blank, white space collapsed."""
+    return [words for line in plain(text).split("\n") if (words := " ".join(line.split()))]
 
 
 def brief(text: str) -> str:

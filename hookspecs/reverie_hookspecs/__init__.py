@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .agent import Agent as Agent, Conversation as Conversation
-    from .blocks.archive import ArchiveSettings as ArchiveSettings
+    from .blocks.archive import ArchiveSettings as ArchiveSettings, archive_off as archive_off
     from .blocks.documented import DOCUMENTED as DOCUMENTED
     from .blocks.dreaming import (
         CostSettings as CostSettings,
@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         Hit as Hit,
         Indexing as Indexing,
         IndexJob as IndexJob,
+        Lines as Lines,
         Provenance as Provenance,
         Source as Source,
     )
@@ -112,7 +113,10 @@ ROOMS: Final = {
         "Agent",
         "Conversation",
     ),
-    "blocks.archive": ("ArchiveSettings",),
+    "blocks.archive": (
+        "ArchiveSettings",
+        "archive_off",
+    ),
     "blocks.documented": ("DOCUMENTED",),
     "blocks.dreaming": (
         "CostSettings",
@@ -192,6 +196,7 @@ ROOMS: Final = {
         "Hit",
         "IndexJob",
         "Indexing",
+        "Lines",
         "Provenance",
         "Source",
     ),

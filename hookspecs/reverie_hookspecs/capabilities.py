@@ -9,38 +9,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from .agent import Agent
     from .corpus import Corpus
     from .dream import Dream
     from .files import Run
-    from .index import Entry, Hit, Indexing, IndexJob
+    from .index import Hit, Indexing, IndexJob, Lines
     from .model import Completion, ModelRequest
     from .section import Section
     from .tool import Route, Tool
 
 
 class Archive(Protocol):
-    """Memory beyond the prompt: searchable text of one corpus at a time."""
+    """Memory beyond the prompt: searchable text of one corpus at a time.
+
+    ``reverie.testing.ArchiveContract`` says what is expected of it.
+    """
 
     def search(
         self, corpus: Corpus, query: str, limit: int = 6, passage_tokens: int = 120, max_tokens: int | None = None
     ) -> list[Hit]:
         """The best passages, best first; any text is a query, none raises."""
 
-    def get(self, corpus: Corpus, path: str, start: int = 1, lines: int = 200) -> str:
-        """An excerpt of one file of the corpus by its lines."""
+    def explain(self, corpus: Corpus, query: str, limit: int = 6) -> list[str]:
+        """How a query is understood and why its passages come in that order, line by line, for a person."""
 
-    def entries(self, corpus: Corpus) -> Sequence[Entry]:
-        """Every entry that is live."""
+    def get(self, corpus: Corpus, path: str, start: int = 1, lines: int = 200) -> Lines:
+        """Lines of one file of the corpus; Refused or NotFound for what is none."""
 
-    def retire(self, corpus: Corpus, hashes: Sequence[str], run: Run) -> int:
-        """Move entries out of the live set, still searchable; how many were moved."""
-
-    def restore(self, corpus: Corpus, hashes: Sequence[str], run: Run) -> int:
-        """Bring retired entries back; how many came."""
+    def holds(self, corpus: Corpus, hashes: Collection[str]) -> set[str]:
+        """Those of the entries, each named by its hash, that are indexed."""
 
 
 class Vault(Protocol):

@@ -25,8 +25,18 @@ Outcome = Literal[
 class Op:
     """One change to a memory file, as proposed.
 
-    ``target`` is verbatim text of the file: what is replaced or removed, or for an add the line it goes below. A
-    newline in it matches any newline. ``score`` is 0 to 1; ``unverified`` says that the source found no evidence.
+    ``file`` is MEMORY.md or USER.md. ``target`` is verbatim text of it that stands there exactly once: what is replaced
+    or removed, or for an add the line it goes below; an add without one, or with one that is not found, goes to the
+    end. A newline in it matches any newline. ``content`` is the new text.
+
+    The selector takes a durable add from ``score`` (0 to 1) and ``recall_count`` (in how many messages it was stated)
+    on that the settings ask for, 0.6 and 2; the defaults here are below both, so that an add says what it is worth. It
+    takes none that is ``unverified``: its source found no evidence.
+
+    An op of tier ``episodic`` is an add to the note of its ``topic``, a slug: ``memory/<topic>.md``, while
+    ``memory.writeRouting`` is on. ``file``, ``target``, ``score`` and ``recall_count`` are not looked at then.
+
+    ``reason`` and ``quote`` are written down for whoever reads the record.
     """
 
     op: Literal["add", "replace", "remove"]
@@ -52,7 +62,10 @@ class SetAside:
 
 @frozen
 class Proposal:
-    """What one source of ideas wants changed tonight; a failure is a value, so that others' ideas survive it."""
+    """What one source of ideas wants changed tonight; a failure is a value, so that others' ideas survive it.
+
+    ``source`` is its name in the record. The first ops are taken first, as far as the caps of the night reach.
+    """
 
     ops: tuple[Op, ...] = ()
     source: str = ""

@@ -87,3 +87,15 @@ class Hit:
     entry_hash: str = ""
     invalid_at: datetime | None = None
     superseded_by: str = ""
+
+
+@frozen
+class Lines:
+    """Some lines of a file, counted from 1, both ends included; ``truncated`` says that more follow."""
+
+    path: str
+    text: str
+    start: int
+    end: int
+    total: int
+    truncated: bool = False

@@ -73,11 +73,14 @@ def select_ops(dream: Dream) -> Proposal | None:
     Return: a Proposal, or None. A failure is a value (``Proposal.failure``): one that raises takes everybody's
     proposals with it and makes the run an ``error``.
 
-    Order: a wrapper sees all proposals and returns those to apply; ops it sets aside keep their reason.
+    Order: a wrapper sees all proposals and returns those to apply; ops it sets aside keep their reason. The first-party
+    one sets an add aside whose ``score`` or ``recall_count`` is below what the settings ask for, as the defaults of
+    Op are.
 
     Example:
         >>> from reverie_hookspecs import Op, Proposal
-        >>> Proposal((Op("add", "MEMORY.md", "- likes tea"),), source="weather").failure
+        >>> tea = Op("add", "MEMORY.md", "- likes tea", score=0.9, recall_count=2)
+        >>> Proposal((tea,), source="weather").failure
         ''
     """
 

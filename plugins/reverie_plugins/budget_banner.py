@@ -9,6 +9,7 @@ from attrs import define, evolve
 
 from reverie_hookspecs import (
     Agent,
+    Archive,
     ArchiveSettings,
     DreamSettings,
     IsolationSettings,
@@ -31,12 +32,14 @@ class BudgetBanner(Plugin):
 
     blocks = (MemorySettings, ArchiveSettings, DreamSettings, IsolationSettings)
 
+    archive: Archive | None = None
+
     @hookimpl(wrapper=True, tryfirst=True)
     def compose_section(self, agent: Agent) -> Generator[None, list[Section], list[Section]]:
         sections = yield
         memory = agent.settings[MemorySettings]
         budgets = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
-        swept = {"MEMORY.md"} if moves_out(agent.settings) else set()
+        swept = {"MEMORY.md"} if moves_out(agent.settings, self.archive) else set()
         return [
             bannered(section, budgets.get(section.file, 0), memory.over_budget, section.file in swept)
             for section in sections

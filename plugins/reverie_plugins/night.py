@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from reverie_hookspecs import ArchiveSettings, DreamSettings, IsolationSettings, Settings
+from reverie_hookspecs import Archive, DreamSettings, IsolationSettings, Settings, archive_off
 
 
-def archive_off(settings: Settings) -> str:
+def unsearchable(settings: Settings, archive: Archive | None) -> str:
     """Why nothing may leave the prompt, since it could not be found again; or nothing."""
-    if settings[IsolationSettings].disable_archive:
-        return "disableArchive is true"
-    return "" if settings[ArchiveSettings].enabled else "knowledge.archive.enabled is false"
+    return archive_off(settings)
 
 
-def moves_out(settings: Settings) -> bool:
+def moves_out(settings: Settings, archive: Archive | None) -> bool:
     """Whether a night moves finished entries out of MEMORY.md."""
     dream = settings[DreamSettings]
     works = dream.enabled and dream.mode == "auto" and dream.max_changes_per_run > 0
-    return works and not archive_off(settings) and not settings[IsolationSettings].isolate_memory
+    return works and not unsearchable(settings, archive) and not settings[IsolationSettings].isolate_memory

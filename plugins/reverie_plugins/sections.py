@@ -22,7 +22,7 @@ from reverie_hookspecs import (
 )
 
 from . import template
-from .night import archive_off, moves_out
+from .night import moves_out, unsearchable
 
 logger = logging.getLogger(__name__)
 ORDER: Final = ("memory-rule", "agents", "identity", "soul", "user", "skills", "retrieval", "memory", "heartbeat")
@@ -43,14 +43,16 @@ class Sections(Plugin):
 
     @hookimpl(specname="compose_section")
     def memory_rule(self, agent: Agent) -> Section:
-        return placed("memory-rule", rule(agent, searchable(agent, self.archive)))
+        return placed("memory-rule", rule(agent, self.archive))
 
     @hookimpl(specname="compose_section")
     def agents(self, agent: Agent) -> Section:
         if agent.files.read("AGENTS.md").state == "missing":
+            from shlex import quote
+
             raise NotFound(
                 f"AGENTS.md is missing in {agent.files.root}, and nothing is composed without it; "
-                f"`reverie init {agent.files.root}` makes one"
+                f"`reverie init {quote(str(agent.files.root))}` makes one"
             )
         return shown(agent, "agents", "AGENTS.md", "AGENT IDENTITY")
 
@@ -95,18 +97,13 @@ def placed(name: str, body: str, title: str = "", file: str = "", notes: tuple[s
     return Section(name, body, title, file, len(body) if file else 0, notes, ORDER[:at], ORDER[at + 1 :])
 
 
-def searchable(agent: Agent, archive: Archive | None) -> bool:
-    """Whether what leaves the prompt can be found again by the agent."""
-    return archive is not None and not archive_off(agent.settings)
-
-
-def rule(agent: Agent, found: bool) -> str:
+def rule(agent: Agent, archive: Archive | None) -> str:
     """The memory rule; the two tiers only where a record of events can be found again."""
     memory = agent.settings[MemorySettings]
     paragraphs = [template("memory_rule.md").substitute(root=agent.files.root)]
-    if moves_out(agent.settings):
+    if moves_out(agent.settings, archive):
         paragraphs[0] += "\n" + template("memory_night.md").substitute()
-    if found and memory.write_routing:
+    if memory.write_routing and archive and not unsearchable(agent.settings, archive):
         paragraphs.append(template("memory_tiers.md").substitute(folder=memory.episodic_archive_dir))
     return "\n\n".join(paragraphs)
 

@@ -16,7 +16,7 @@ from attrs import define, evolve
 
 from reverie.config import Config
 from reverie.hooks import Hooks
-from reverie.kernel import Kernel
+from reverie.kernel import Kernel, folder_of
 from reverie.runlog import RunLog
 from reverie.workspace import disk
 from reverie_hookspecs import Dream, Op, Plugin, Proposal, Stage, hookimpl
@@ -113,7 +113,7 @@ def clean(root: Path) -> bool:
     """Whether no name of a write is left, and no write is open."""
     left = [path for path in root.rglob("*") if ".reverie-" in path.name or path.name.endswith((".new", ".tmp"))]
     made = deployed(root)
-    return not left and not made._files(made.agent()).journal.open_intents()
+    return not left and not folder_of(made.agent()).journal.open_intents()
 
 
 def put_right(root: Path, reference: dict[str, bytes]) -> None:

@@ -510,10 +510,16 @@ def test_an_undo_that_was_killed_half_way_is_finished_by_the_next(
     with monkeypatch.context() as patched:
         patched.setattr(room, "_restore", restore)
         patched.setattr(room, "_back", lambda *words: None)
-        patched.setattr(room, "restorable", lambda *words: [])
+        patched.setattr(room, "restorable", lambda *words: ["MEMORY.md"])
         with pytest.raises(KeyboardInterrupt):
             deployment.undo(agent, target)
     assert RunLog.of(agent).runs()[-1]["outcome"] == "begun"
     reverie("dream", "undo", workspace)
     assert memory(workspace) == MEMORY and not (workspace / ARCHIVE).exists()
-    assert [line["kind"] for line in as_json("dream", "log", workspace)] == ["undo", "undo", "dream"]
+    log = as_json("dream", "log", workspace)
+    assert [(line["kind"], line["outcome"]) for line in log[:3]] == [
+        ("undo", "undone"),
+        ("undo", "error"),
+        ("undo", "undone"),
+    ]
+    assert log[2]["undoes"] == log[1]["run"], "half an undo was taken back before it was made whole"

@@ -120,3 +120,38 @@ def killed_at_random(folder: Path, reference: Reference, seconds: float) -> bool
     assert not nothing_lost(root)
     put_right(root, result)
     return killed
+
+
+@pytest.mark.parametrize("until", ["before", "after"])
+def test_an_undo_killed_at_any_point_loses_no_line_and_is_rolled_back_or_whole(
+    tmp_path: Path, reference: Reference, until: str
+) -> None:
+    result, _, _ = reference
+    counted = workspace_at(tmp_path / "counted")
+    old, made = tree(counted), nights.whole_night(counted)
+    run = sleep(made).run.id
+    with trouble(0, die) as count:
+        made.undo(made.agent(), run)
+    assert count[0] > 40
+    killed = 0
+    for point in range(1, count[0] + 1):
+        root = workspace_at(tmp_path / str(point))
+        made = nights.whole_night(root)
+        run = sleep(made).run.id
+
+        def work(made: nights.Kernel = made, run: str = run, point: int = point) -> None:
+            with trouble(point, die, until=until):
+                made.undo(made.agent(), run)
+
+        killed += ended(forked(work)) == -signal.SIGKILL
+        assert not nothing_lost(root), (point, until)
+        made.mend(made.agent())
+        found = tree(root)
+        assert found in (old, result), (point, until)
+        assert nights.clean(root)
+        if found == result:
+            again = made.undo(made.agent(), run)
+            assert tree(root) == old
+            made.undo(made.agent(), again["run"])
+            assert tree(root) == result
+    assert killed > count[0] - 5

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -341,3 +342,72 @@ def test_an_undo_does_not_take_a_run_under_way_for_a_lost_one(workspace: Path) -
     with deployment.lock(agent):
         assert "another run is under way" in reverie("dream", "undo", workspace, code=1).output
     assert not (workspace / ".reverie" / "runs.jsonl").exists()
+
+
+# What the documentation promises
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The blocks of a page in a language."""
+    import re
+
+    text = (Path(__file__).parents[2] / page).read_text("utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+
+
+def test_every_command_of_the_readme_works_in_its_order(sealed: Path) -> None:
+    import shlex
+
+    [block] = [block for block in blocks("README.md", "sh") if "reverie init" in block]
+    for line in block.splitlines():
+        words = [str(Path(word).expanduser()) if word[0] == "~" else word for word in shlex.split(line, comments=True)]
+        if words[0] == "reverie":
+            told = reverie(*words[1:]).output
+            assert "MEMORY.md" in told or words[1] == "compose"
+        else:
+            subprocess.run(line, shell=True, check=True, env={**os.environ, "HOME": str(sealed)})
+    assert "deposit 200" in (sealed / "agent" / "MEMORY.md").read_text()
+
+
+def test_the_ops_of_the_how_to_are_taken_and_made(workspace: Path) -> None:
+    from attrs import evolve
+
+    from reverie.config import Config
+    from reverie.hooks import Hooks
+    from reverie.kernel import Kernel
+
+    told: dict[str, Any] = {"__name__": "barista"}
+    exec(blocks("docs/how-to/propose-ops.md", "python")[0], told)
+    (workspace / "MEMORY.md").write_text("# Memory\n\n## Drinks\n\n- likes coffee\n- drinks it at three\n\n## Log\n")
+    made = Kernel.load(Config.load(None, workspace.parent / "home", {}))
+    every = {**made.plugins, "barista": told["Barista"]()}
+    deployment = evolve(made, plugins=every, hooks=Hooks.over(every)[0])
+    dream = deployment.run(deployment.agent(str(workspace)))
+    assert len(dream.applied) == 3 and not dream.aside
+    text = (workspace / "MEMORY.md").read_text()
+    assert text == "# Memory\n\n## Drinks\n- likes tea, black\n\n- drinks it at four\n\n## Log\n"
+
+
+def test_the_example_of_the_hook_that_proposes_ops_is_one_that_is_taken() -> None:
+    import doctest
+
+    from reverie_hookspecs import DreamSettings, specs
+    from reverie_plugins.op_selector import select
+
+    told: dict[str, Any] = {}
+    [test] = doctest.DocTestFinder(recurse=False).find(specs.select_ops, "select_ops", specs)
+    exec("\n".join(example.source for example in test.examples), told)
+    [proposal] = select([told["Proposal"]((told["tea"],))], DreamSettings(), {})
+    assert proposal.ops == (told["tea"],) and not proposal.aside
+
+
+def test_a_safety_slot_that_is_named_and_not_filled_stops_the_run_and_one_that_is_false_does_not(
+    sealed: Path, workspace: Path
+) -> None:
+    agents = [{"id": "alfred", "workspace": str(workspace)}]
+    configured(sealed, {"gateway": {}, "plugins": {"applier": False}, "agents": agents})
+    reverie("dream")
+    configured(sealed, {"gateway": {}, "plugins": {"isolation": True}, "agents": agents})
+    before = tree(workspace, records=True)
+    assert "names the safety slot 'isolation'" in reverie("dream", code=1).output
+    assert tree(workspace, records=True) == before

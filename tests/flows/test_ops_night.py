@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from attrs import define, evolve
+from attrs import evolve
 
 from reverie import verify
-from reverie.config import Config
-from reverie.hooks import Hooks
-from reverie.kernel import Kernel
 from reverie.runlog import RunLog
 from reverie.undo import changes
-from reverie_hookspecs import Dream, Edit, Move, Op, Plugin, Proposal, Refused, Stage, hookimpl
+from reverie_hookspecs import Applied, Dream, Edit, Move, Op, Refused, Stage
 
 from .launcher import furnish, tree
+from .nights import Proposer, Staged, add, deployed, ended, forked, remove
 
 REST = "- the kiln is fired on Fridays, and nobody opens it before Sunday noon\n" * 3
 MEMORY = f"# Memory\n\n- likes tea\n- rides a bike\n{REST}\n## User\n\n- is called Ann\n"
 PRUNED = "memory/archive/pruned.md"
-
-
-def add(content: str, anchor: str = "", file: str = "MEMORY.md") -> Op:
-    return Op("add", file, content, anchor, score=1.0, recall_count=9)
-
-
-def remove(target: str, file: str = "MEMORY.md") -> Op:
-    return Op("remove", file, target=target)
-
-
-@define(eq=False)
-class Proposer(Plugin):
-    ops: Sequence[Op] = ()
-
-    @hookimpl
-    def select_ops(self, dream: Dream) -> Proposal:
-        return Proposal(tuple(self.ops), "proposer")
-
-
-@define(eq=False)
-class Staged(Plugin):
-    stage: Stage
-
-    @hookimpl
-    def on_dream(self, agent: object) -> Stage:
-        return self.stage
 
 
 @pytest.fixture
@@ -55,19 +29,8 @@ def workspace(tmp_path: Path) -> Path:
     return furnish(tmp_path / "alfred", MEMORY=MEMORY, USER="- tall\n")
 
 
-def deployed(workspace: Path, *plugins: Plugin, **gateway: object) -> Kernel:
-    """A deployment whose one agent is the workspace, with more plugins, as if they had been found."""
-    file = workspace.parent / "config.json"
-    file.write_text(json.dumps({"gateway": gateway, "agents": [{"id": "alfred", "workspace": str(workspace)}]}))
-    made = Kernel.load(Config.load(file, workspace.parent, {}), {})
-    every = {**made.plugins, **{f"x{number}": plugin for number, plugin in enumerate(plugins)}}
-    hooks, unfit = Hooks.over(every)
-    assert not unfit
-    return evolve(made, plugins=every, hooks=hooks)
-
-
-def dreamt(workspace: Path, *ops: Op, **gateway: object) -> Dream:
-    made = deployed(workspace, Proposer(ops), **gateway)
+def dreamt(workspace: Path, *ops: Op, off: Sequence[str] = (), **gateway: object) -> Dream:
+    made = deployed(workspace, Proposer(ops), off=off, **gateway)
     return made.run(made.agent())
 
 
@@ -259,7 +222,8 @@ def test_a_run_whose_loss_cannot_be_taken_back_says_both(workspace: Path) -> Non
     made = deployed(workspace, Staged(Stage("lossy", twice)))
     dream = made.run(made.agent())
     assert dream.outcome == "error"
-    assert "was to stand in memory/note.md and does not; and it could not be taken back: " in dream.reason
+    assert "was to stand in memory/note.md and does not; " in dream.reason
+    assert "and it could not be taken back: " in dream.reason
     assert RunLog.of(made.agent()).runs()[-1]["outcome"] == "error"
 
 
@@ -272,6 +236,140 @@ def test_verify_finds_nothing_missing_in_an_honest_run(workspace: Path) -> None:
     assert not verify.missing(dream, changes(files, dream.run.id), files.read)  # type: ignore[arg-type]
     forgetful = evolve(dream, applied=())
     assert verify.missing(forgetful, changes(files, dream.run.id), files.read)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("scope", "after"), [("share", ()), ("session", ()), ("ops", ("verify",)), ("share", ("verify",)), ("gather", ())]
+)
+def test_whenever_a_stage_loses_a_line_the_run_is_taken_back(
+    workspace: Path, scope: str, after: tuple[str, ...]
+) -> None:
+    before = tree(workspace)
+    stage = Stage("lossy", careless("- rides a bike\n"), scope, after=after)  # type: ignore[arg-type]
+    made = deployed(workspace, Staged(stage), Proposer((remove("- likes tea"),)))
+    dream = made.run(made.agent())
+    assert dream.outcome == "error" and "stands nowhere; the whole run was taken back" in dream.reason
+    assert tree(workspace) == before
+
+
+@pytest.mark.parametrize(
+    "excuse",
+    [
+        Applied(Op("replace", "MEMORY.md", "s", "s")),
+        Applied(Op("replace", "MEMORY.md", "- r", "- r")),
+        Applied(remove("- r")),
+        Applied(remove("- rides")),
+        Applied(Op("replace", "MEMORY.md", "bike", "rides a bike")),
+    ],
+)
+def test_no_op_excuses_a_line_that_it_did_not_take(workspace: Path, excuse: Applied) -> None:
+    def lossy(dream: Dream) -> Dream:
+        dream.agent.files.append(PRUNED, "- r\n- rides\n", dream.run)
+        return evolve(careless("- rides a bike\n")(dream), applied=(excuse,))
+
+    made = deployed(workspace, Staged(Stage("lossy", lossy)))
+    assert made.run(made.agent()).outcome == "error"
+    assert text(workspace) == MEMORY
+
+
+@pytest.mark.parametrize("line", [f"- see {PRUNED} for the PIN 1234", f"- 3 finished: {PRUNED} and the PIN"])
+def test_a_line_that_names_an_archive_is_a_line_like_any_other(workspace: Path, line: str) -> None:
+    (workspace / "MEMORY.md").write_text(f"{MEMORY}{line}\n")
+    made = deployed(workspace, Staged(Stage("lossy", careless(f"{line}\n"))), Proposer((remove("- likes tea"),)))
+    assert made.run(made.agent()).outcome == "error" and line in text(workspace)
+
+
+def test_a_night_whose_pre_images_vanish_is_not_taken_for_a_good_one(workspace: Path) -> None:
+    def spoil(dream: Dream) -> Dream:
+        careless("- rides a bike\n")(dream)
+        for backup in (workspace / ".dreaming/backups").iterdir():
+            backup.unlink()
+        return dream
+
+    made = deployed(workspace, Staged(Stage("lossy", spoil)))
+    assert "nobody can say what it lost" in made.run(made.agent()).reason
+
+
+def test_an_archive_that_vanishes_before_the_run_ends_counts_for_nothing(workspace: Path) -> None:
+    def spoil(dream: Dream) -> Dream:
+        (workspace / PRUNED).unlink()
+        return dream
+
+    stage = Stage("spoil", spoil, "ops", after=("apply",), before=("verify",))
+    made = deployed(workspace, Staged(stage), Proposer((remove("- likes tea"),)))
+    assert made.run(made.agent()).outcome == "error"
+
+
+def test_a_killed_night_that_lost_a_line_is_taken_back_by_the_next(workspace: Path) -> None:
+    def die(dream: Dream) -> Dream:
+        careless("- rides a bike\n")(dream)
+        os._exit(0)
+
+    made = deployed(workspace, Staged(Stage("lossy", die)))
+    assert ended(forked(lambda: made.run(made.agent()))) == 0
+    assert "rides a bike" not in text(workspace)
+    [closed] = deployed(workspace).mend(made.agent(), "it was killed")
+    assert closed["outcome"] == "error" and "stands nowhere; what it changed is taken back" in closed["reason"]
+    assert text(workspace) == MEMORY
+    assert f"run `{closed['run']}`: it was killed" in text(workspace, ".dreaming/DREAMS.md")
+
+
+class Wordless(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), Wordless(), SystemExit(3), RecursionError("deep")])
+def test_whatever_a_stage_raises_is_recorded_and_the_next_one_runs(workspace: Path, error: BaseException) -> None:
+    def fail(dream: Dream) -> Dream:
+        raise error
+
+    made = deployed(workspace, Staged(Stage("failing", fail)), Proposer((remove("- likes tea"),)))
+    dream = made.run(made.agent())
+    assert dream.outcome == "error" and type(error).__name__ in dream.reason
+    assert [one.op.target for one in dream.applied] == ["- likes tea"]
+    assert RunLog.of(made.agent()).runs()[-1]["outcome"] == "error"
+
+
+@pytest.mark.parametrize("op", [Op("add", None, "- x"), Op("remove", "MEMORY.md", target=5), "- x"])  # type: ignore[arg-type]
+def test_a_malformed_op_is_dropped_and_its_source_has_failed(workspace: Path, op: Op) -> None:
+    dream = dreamt(workspace, op, remove("- likes tea"), off=("op-selector",))
+    assert dream.outcome == "error" and "1 of its ops are malformed" in dream.reason
+    assert len(dream.applied) == 1 and "- likes tea" not in text(workspace)
+
+
+def test_an_undo_stands_though_the_diary_cannot_name_it(workspace: Path) -> None:
+    made = deployed(workspace, Proposer((remove("- likes tea"),)))
+    dream = made.run(made.agent())
+    (workspace / ".dreaming/DREAMS.md").unlink()
+    (workspace / ".dreaming/DREAMS.md").mkdir()
+    made.undo(made.agent(), dream.run.id)
+    assert text(workspace) == MEMORY and RunLog.of(made.agent()).runs()[-1]["outcome"] == "undone"
+
+
+def test_a_run_brought_again_after_the_same_was_done_anew_is_refused(workspace: Path) -> None:
+    made = deployed(workspace, Proposer((remove("- likes tea"),)))
+    agent = made.agent()
+    undone = made.undo(agent, made.run(agent).run.id)
+    made.run(agent)
+    with pytest.raises(Refused, match="nothing of run"):
+        made.undo(agent, undone["run"])
+    (workspace / "MEMORY.md").write_text(text(workspace) + "- mine\n")
+    again = deployed(workspace, Proposer((remove("- rides a bike"),))).run(agent)
+    made.undo(agent, again.run.id)
+    assert text(workspace, PRUNED).count("- likes tea") == 1 and "likes tea" not in text(workspace)
+
+
+def test_an_archive_keeps_its_heading_while_anything_stands_below_it(workspace: Path) -> None:
+    made = deployed(workspace, Proposer((remove("- likes tea"),)))
+    agent = made.agent()
+    first = made.run(agent).run.id
+    second = deployed(workspace, Proposer((remove("- rides a bike"),))).run(agent).run.id
+    made.undo(agent, first)
+    assert text(workspace, PRUNED).startswith("# Pruned\n\n- rides a bike\n")
+    made.undo(agent, second)
+    assert text(workspace, PRUNED) == "# Pruned\n\n"
+    assert sorted(text(workspace).splitlines()) == sorted(MEMORY.splitlines()), "all is back, if not in its order"
 
 
 # Undo, killed half way
@@ -309,10 +407,14 @@ def test_an_undo_that_was_killed_half_way_is_finished_by_the_next(
     after = {name: data.removesuffix(b"- mine\n").rstrip() for name, data in tree(workspace).items()}
     assert after == {name: data.rstrip() for name, data in before.items()}
     assert not edited or text(workspace).count("- mine\n") == text(workspace, "USER.md").count("- mine\n") == 1
-    outcomes = [line["outcome"] for line in RunLog.of(agent).runs()]
-    assert outcomes == ["applied", "error", "undone"]
-    assert "can be undone" in RunLog.of(agent).runs()[1]["reason"]
+    runs = RunLog.of(agent).runs()
+    assert [line["outcome"] for line in runs] == ["applied", "undone", "error", "undone"]
+    assert (
+        runs[1]["undoes"] == runs[2]["run"]
+        and "half an undo is none; what it changed is taken back" in runs[2]["reason"]
+    )
     made.undo(agent, again["run"])
+    assert tree(workspace) == since
 
 
 def test_the_account_of_a_run_names_each_op_and_what_became_of_it(workspace: Path) -> None:

@@ -1,18 +1,33 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
 from reverie import diary, night
-from reverie_hookspecs import Applied, Dream, Move, Note, Op, Proposal, Run, SetAside, Skipped, Stage
+from reverie.workspace.change import Change
+from reverie_hookspecs import (
+    Applied,
+    Dream,
+    MemorySettings,
+    Move,
+    Note,
+    Op,
+    Proposal,
+    Run,
+    SetAside,
+    Skipped,
+    Snapshot,
+    Stage,
+)
 
 
 class Agent:
     id = "alfred"
+    settings: ClassVar = {MemorySettings: MemorySettings(episodic_archive_dir="memory/notes")}
 
 
 RUN = Run("alfred-20260304T050607Z-1a2b", "alfred", "dream", datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC))
@@ -53,6 +68,41 @@ def test_a_long_night_names_the_first_moves_and_counts_the_rest() -> None:
     moves = tuple(Move("MEMORY.md", "archive", "x", f"entry {number}") for number in range(1000))
     text = diary.entry(letter(moved=moves, outcome="applied"))
     assert text.count("- moved from") == diary.MOST and "and 800 more" in text
+
+
+def test_an_op_names_the_file_it_is_about_and_a_replacement_both_texts() -> None:
+    note = Op("add", "MEMORY.md", "fired it", topic="kiln", tier="episodic")
+    swap = Op("replace", "USER.md", "- new", "- old")
+    cut = Op("remove", "MEMORY.md", "ignored", "- gone")
+    text = diary.entry(letter(ops=(note, swap, cut), outcome="proposed"))
+    assert "- proposed add memory/notes/kiln.md: fired it\n" in text
+    assert "- proposed replace USER.md: - old -> - new\n" in text
+    assert "- proposed remove MEMORY.md: - gone\n" in text
+
+
+def held(path: str, text: str | None) -> Snapshot:
+    return Snapshot(path, "missing") if text is None else Snapshot(path, "text", text.encode())
+
+
+def change(path: str, before: str | None, after: str | None) -> Change:
+    return Change(path, held(path, before), held(path, after))
+
+
+UNDONE = [change("a.md", "2", "1"), change("b.md", "2+", "1+"), change("c.md", "2", None)]
+FORMER = [change("a.md", "1", "2"), change("b.md", "1", "2"), change("c.md", None, "2"), change("a.md", "2", "3")]
+
+
+def test_an_undo_says_of_each_file_whether_it_is_as_before_merged_or_gone() -> None:
+    assert diary.returned(UNDONE, FORMER) == {"a.md": "restored", "b.md": "merged", "c.md": "removed"}
+    text = diary.undone(RUN, "run-1", UNDONE, FORMER)
+    assert "- a.md: restored\n- b.md: merged with what was written since\n- c.md: removed again\n" in text
+    assert f"run `{RUN.id}` takes back `run-1`" in text
+
+
+@given(st.text(max_size=9), st.text(max_size=9))
+def test_a_file_is_only_called_restored_if_every_byte_is_as_it_was(before: str, now: str) -> None:
+    [fate] = diary.returned([change("a", "x", now)], [change("a", before, "x")]).values()
+    assert (fate == "restored") == (before == now)
 
 
 def test_each_op_is_recorded_once_with_what_became_of_it() -> None:

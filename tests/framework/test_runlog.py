@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from reverie.runlog import RunLog, new_run, taken_back
+from reverie.runlog import RunLog, new_run, refuse_twice, taken_back
 from reverie_hookspecs import NotFound, Refused
 
 
@@ -40,7 +40,7 @@ def test_a_run_is_found_by_an_unambiguous_beginning(tmp_path: Path) -> None:
     assert log.find("abc-1")["run"] == "abc-1"
     with pytest.raises(Refused, match="begins the id of 2 runs"):
         log.find("abc")
-    with pytest.raises(NotFound, match="no run 'q'"):
+    with pytest.raises(NotFound, match="begins with 'q'"):
         log.find("q")
 
 
@@ -53,8 +53,32 @@ def test_the_newest_standing_run_goes_further_back_after_each_undo(tmp_path: Pat
     assert log.standing()["run"] == "b"
     log.append(run("u3", "undo", "u2"))
     log.append(run("u4", "undo", "a"))
-    with pytest.raises(NotFound, match="nothing to take back"):
+    assert log.newest() is None
+    with pytest.raises(NotFound, match=r"nothing to take back; .* undo the run u4$"):
         log.standing()
+
+
+def test_where_nothing_was_ever_done_there_is_nothing_to_bring_again(tmp_path: Path) -> None:
+    log = RunLog(tmp_path)
+    log.append(run("a", changed=False))
+    with pytest.raises(NotFound, match=r"so there is nothing to take back$"):
+        log.standing()
+
+
+def test_the_newest_run_older_than_another_is_one_that_stands(tmp_path: Path) -> None:
+    log = RunLog(tmp_path)
+    for line in (run("a"), run("b"), run("idle", changed=False), run("c"), run("u1", "undo", "b")):
+        log.append(line)
+    older = [log.newest(before=name) for name in ("c", "b", "a", "nobody")]
+    assert [line and line["run"] for line in older] == ["a", "a", None, "c"]
+
+
+def test_a_run_that_is_taken_back_names_the_undo_that_did_it_and_no_command(tmp_path: Path) -> None:
+    failed = {**run("u2", "undo", "a"), "outcome": "error"}
+    with pytest.raises(Refused, match="by the run u1; undo that one") as refused:
+        refuse_twice([run("a"), run("u1", "undo", "a"), failed], "a")
+    assert "`" not in str(refused.value)
+    refuse_twice([run("a"), failed], "a")
 
 
 @given(st.integers(1, 12))

@@ -200,7 +200,7 @@ class TestMerged:
         made = (root / "memory/x.md").read_text()
         (root / "memory/x.md").write_text(f"{made}- theirs\n")
         undo(files, "x-1", a_run(2))
-        assert (root / "memory/x.md").read_text() == "- theirs\n"
+        assert (root / "memory/x.md").read_text() == ("# X\n\n- theirs\n" if make == "append" else "- theirs\n")
         undo(files, "x-2", a_run(3))
         (root / "memory/x.md").write_text(f"{made}\n \n")
         undo(files, "x-1", a_run(4))

@@ -161,9 +161,36 @@ def test_pinned_text_stays_pinned_whatever_comes_first(ops: list[Op]) -> None:
     assert made.text[start:end] == "## User\n- keep me\n\n"
 
 
-def test_an_add_may_go_into_a_pinned_section_and_a_heading_above_it_may_go() -> None:
-    made = plan(USER, [add("- more", "- keep me"), remove("## Log\n- old")])
-    assert made.text.startswith("## User\n- keep me\n- more\n\n")
+def test_an_add_may_go_into_a_pinned_section_and_nothing_else_may_slide_into_it() -> None:
+    made = plan(USER, [add("- more", "- keep me"), remove("## Log\n- old"), add("## Profile", "- old")])
+    assert made.text.startswith("## User\n- keep me\n- more\n\n## Log\n- old\n")
+    assert made.reasons == ("", "text that is not pinned would be", "text that is not pinned would be")
+
+
+def test_text_that_stands_for_original_text_is_lost_once_it_goes() -> None:
+    lines = [f"- line number {n} of the file, which says something" for n in range(12)]
+    text = "\n".join(lines) + "\n"
+    ops = [
+        op
+        for n, line in enumerate(lines)
+        for op in (replace(line, f"{'x' * len(line)}{n:02}"), remove(f"{'x' * len(line)}{n:02}"))
+    ]
+    made = plan(text, ops)
+    assert made.text == text and "rejected" in made.reasons[0]
+
+
+@pytest.mark.parametrize("op", [remove("`js"), remove("``js"), remove("!"), replace("js", "x"), remove("code")])
+def test_a_piece_of_a_fence_is_taken_only_if_the_fence_stays_one(op: Op) -> None:
+    text = f"{REST}\n```js\ncode\n```\n\n<!-- a -->\n"
+    made = plan(text, [op])
+    assert not torn(made.text)
+
+
+def test_many_ops_are_planned_in_time() -> None:
+    text = "".join(f"- x{n} and more words in this line to make it long\n" for n in range(200))
+    ops = [op for n in range(200) for op in (replace(f"x{n} ", f"y{n} "), replace(f"z{n} ", f"x{n} "))]
+    assert plan(text, ops).text != text
+    assert occurrences("a" * 200_000, "a" * 20_000 + "b") == []
 
 
 def test_ops_are_made_in_turn_on_the_evolving_text() -> None:

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from reverie.markdown import blocks, body_start, entries, entry_hash, headings, pinned, split
 from reverie_hookspecs import (
+    archive_off,
     Agent,
     Archive,
     ArchiveSettings,
@@ -27,7 +28,7 @@ from reverie_hookspecs import (
     Snapshot,
     Unreadable,
 )
-from reverie_plugins.compactor import Compactor, archive_off, named
+from reverie_plugins.compactor import Compactor, named
 from reverie_plugins.compactor.plan import Plan, plan as planned
 from reverie_plugins.compactor.pointer import shared_count, shared_line, shortened
 from reverie_plugins.stamp import stamp

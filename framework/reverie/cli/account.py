@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reverie import diary, night, undo
+from reverie.runlog import RunLog, taken_back
 from reverie.workspace import Folder
 from reverie_hookspecs import MemorySettings
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from reverie.workspace.change import Change
     from reverie_hookspecs import Agent, Dream, Settings
 
-OP: Final = ("op", "file", "target", "content", "topic", "outcome", "why")
+OP: Final = ("op", "file", "target", "content", "topic", "tier", "outcome", "why")
 """What the account of a run says of each op."""
 
 
@@ -39,8 +40,11 @@ def changes(dream: Dream) -> Sequence[Change]:
 
 
 def as_json(dream: Dream, changes: Iterable[Change]) -> dict[str, Any]:
-    """A run in plain values; ``off`` is why a real run would do nothing at all, or empty."""
+    """A run in plain values; ``off`` is why a real run would do nothing at all, or empty. In an op, ``place`` is the
+    file it is about."""
     settings = dream.agent.settings
+    notes = settings[MemorySettings].episodic_archive_dir
+    fates = [*diary.fates(dream)]
     return {
         "run": dream.run.id,
         "agent": dream.agent.id,
@@ -49,8 +53,12 @@ def as_json(dream: Dream, changes: Iterable[Change]) -> dict[str, Any]:
         "dryRun": dream.rehearsal,
         "outcome": dream.outcome,
         "reason": dream.reason,
+        "takenBack": not dream.rehearsal and dream.run.id in taken_back(RunLog.of(dream.agent).runs()),
         "notes": [{"stage": n.stage, "text": n.text, "failed": n.failed} for n in dream.notes],
-        "ops": [{key: record[key] for key in OP} for record in diary.promotions(dream)],
+        "ops": [
+            {**{key: record[key] for key in OP}, "place": diary.place(op, notes)}
+            for record, (op, _, _) in zip(diary.promotions(dream), fates, strict=True)
+        ],
         "moved": [{"file": m.file, "to": m.to, "label": m.label, "text": m.text} for m in dream.moved],
         "files": files(changes, settings),
     }
@@ -100,24 +108,69 @@ def tell(run: dict[str, Any], quiet: bool = False, name: str = "") -> None:
     if run["dryRun"]:
         rehearsed(run)
         return
-    told = f": {plain(run['reason'])}" if run["reason"] else ""
+    known = not quiet and run["reason"] == "; ".join(f"{n['stage']}: {n['text']}" for n in run["notes"] if n["failed"])
+    told = f": {plain(run['reason'])}" if run["reason"] and not known else ""
     say(f"{run['agent']}: {run['outcome']}{told}", err=run["outcome"] == "error")
     if run["files"] and not quiet:
-        said = worded("reverie dream show", name), worded("reverie dream undo", name)
-        say(f"run {run['run']}; `{said[0]}` prints the diff, `{said[1]}` takes it back")
+        say(f"run {run['run']}; {way(name, run['run'], back=run['takenBack'])}")
 
 
 def fate(op: dict[str, Any]) -> str:
-    """What became of an op, in a line."""
+    """What became of an op, in a line; the file is named where its op alone does not say which it is."""
     became = "set aside" if op["outcome"] == "aside" else op["outcome"]
-    return f"{became} {op['op']}: {diary.single(op['content'] or op['target'], 80)}{': ' * bool(op['why'])}{op['why']}"
+    to = f" to {diary.single(op['place'])}" if op["tier"] == "episodic" else ""
+    text = diary.worded(op["op"], op["target"], op["content"], 80)
+    return f"{became} {op['op']}{to}: {text}{': ' * bool(op['why'])}{op['why']}"
+
+
+def way(name: str, run: str, *, back: bool = False) -> str:
+    """How to see, and to take back, what a run did; ``back`` says that it is taken back already."""
+    shown = f"`{worded('dream show', name, run)}` prints the diff"
+    return f"{shown} of what was taken back" if back else f"{shown}, `{worded('dream undo', name, run)}` takes it back"
+
+
+def ended(line: dict[str, Any], name: str, back: bool) -> str:
+    """What a run that was closed from outside has left; ``back`` says that it is taken back already."""
+    if not line["changed"]:
+        return f"run {line['run']} is closed; it had changed nothing"
+    head = f"run {line['run']} is closed; it had changed {', '.join(line['changed'])}"
+    return f"{head}, and {'that is taken back' if back else 'that stands'}: {way(name, line['run'], back=back)}"
 
 
 def worded(command: str, *words: str) -> str:
-    """A command as it can be typed: each word quoted where the shell needs it."""
+    """A command of the launcher as it can be typed: each word quoted where the shell needs it, with the configuration
+    that this call was given."""
     from shlex import quote
 
-    return " ".join([command, *(quote(word) for word in words if word)])
+    context = click.get_current_context(silent=True)
+    config = context.find_root().params.get("config") if context else None
+    options = ["--config", quote(config)] if config else []
+    return " ".join(["reverie", *options, command, *(quote(word) for word in words if word)])
+
+
+# What an undo did
+
+
+def undone(undo: dict[str, Any], former: Iterable[Change], settings: Settings) -> dict[str, Any]:
+    """An undo in plain values; ``former`` is what the run had changed that it takes back."""
+    line, paths = {key: value for key, value in undo.items() if key != "changes"}, {*undo["changed"]}
+    changes = [one for one in undo["changes"] if paths & {one.path, f"{one.root}/{one.path}"}]
+    fates = diary.returned(changes, former)
+    return line | {"files": [{**file, "fate": fates[file["path"]]} for file in files(changes, settings)]}
+
+
+def tell_undone(undo: dict[str, Any], rehearsal: bool, name: str) -> None:
+    """Say of each file what an undo did with it; of a rehearsal show the diff, and say what it would do."""
+    if rehearsal:
+        show(undo["files"])
+    told = {file["path"]: diary.FATES[file["fate"]] for file in undo["files"]}
+    for path in undo["changed"]:
+        say(f"{path}: {'would be ' * rehearsal}{told.get(path, 'taken back')}")
+    if rehearsal:
+        say("Dry run: nothing was changed.")
+        return
+    shown, again = (worded(command, name, undo["run"]) for command in ("dream show", "dream undo"))
+    say(f"{undo['undoes']} is taken back; `{shown}` prints the diff, `{again}` brings it again")
 
 
 def rehearsed(run: dict[str, Any]) -> None:
@@ -130,7 +183,9 @@ def rehearsed(run: dict[str, Any]) -> None:
 
 
 def size(file: dict[str, Any]) -> str:
-    """A file's size before and after, against its budget where it has one."""
+    """A file's size before and after, against its budget where it has one; nothing of a version nobody has."""
+    if file["why"]:
+        return f"{file['path']}: no sizes, {file['why']}"
     before, after = (len(file[side] or "") for side in ("before", "after"))
     if file["budget"] is None:
         return f"{file['path']}: {before:,} -> {after:,} characters"

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -138,11 +139,16 @@ def workspace(agent: Agent) -> Iterator[Check]:
                 UNREAD,
             )
         elif path == "AGENTS.md" and snapshot.state == "missing":
-            yield Check(f"{agent.id} {path}", "fail", "missing", f"`reverie init {agent.files.root}` makes one")
+            yield Check(
+                f"{agent.id} {path}", "fail", "missing", f"`reverie init {quote(str(agent.files.root))}` makes one"
+            )
         elif 0 < limits.get(path, 0) < len(snapshot.text):
             found = f"{len(snapshot.text):,} characters, over its budget of {limits[path]:,}"
             yield Check(
-                f"{agent.id} {path}", "warn", found, f"`reverie dream {agent.files.root} --dry-run` shows a way"
+                f"{agent.id} {path}",
+                "warn",
+                found,
+                f"`reverie dream {quote(str(agent.files.root))} --dry-run` shows a way",
             )
 
 

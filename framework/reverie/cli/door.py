@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -29,7 +29,8 @@ class Told(logging.Handler):
     """Prints log lines to whatever standard error is at that moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(self.format(record), err=True)
+        with suppress(OSError, ValueError):  # whoever listened may have gone
+            say(self.format(record), err=True)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from .group import DefaultGroup
 from .terminal import emit, progress, say, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from reverie.kernel import Kernel
     from reverie_hookspecs import Agent, Stage
@@ -39,7 +39,7 @@ def run(ctx: click.Context, agent: str, dry_run: bool, as_json: bool) -> None:
     """Dream now: move what is finished out of MEMORY.md, make the ops that were proposed, write down what was done."""
     deployment, one = chosen(ctx, agent)
     with progressing(f"{one.id} dreams") as told:
-        done = dreamt(deployment, one, dry_run, told)
+        done = dreamt(deployment, one, dry_run, told, agent)
     if as_json:
         emit(done)
     else:
@@ -61,31 +61,65 @@ def progressing(text: str) -> Iterator[Callable[[str], None]]:
         yield told
 
 
-def dreamt(deployment: Kernel, one: Agent, rehearsal: bool, told: Callable[[str], None]) -> dict[str, Any]:
-    """The account of a run, done in a process that is watched. One that is killed or interrupted is closed here."""
+def dreamt(
+    deployment: Kernel, one: Agent, rehearsal: bool, told: Callable[[str], None], name: str = ""
+) -> dict[str, Any]:
+    """The account of a run, done in a process that is watched. One that comes to no account is closed here, whatever
+    ended it, and what it left is told; ``name`` is how the agent was named."""
     from reverie.watch import watched
-    from reverie_hookspecs import RunKilled
+
+    begun: list[str] = []
 
     def work(begins: Callable[[Stage], None]) -> dict[str, Any]:
         dream = deployment.run(one, rehearsal=rehearsal, told=begins)
         return account.as_json(dream, account.changes(dream))
 
+    def heard(stage: str) -> None:
+        begun.append(stage)
+        told(stage)
+
     try:
-        return watched(work, told)
-    except (RunKilled, KeyboardInterrupt) as error:
-        if not rehearsal:  # which left nothing
-            mend(deployment, one, str(error) or "the run was interrupted")
+        return watched(work, heard)
+    except BaseException as error:
+        if rehearsal:
+            say("Dry run: nothing was changed.", err=True)
+        elif begun or not explained(error):
+            mend(deployment, one, reason(error), name)
         raise
 
 
-def mend(deployment: Kernel, one: Agent, reason: str) -> None:
-    """Put right what a run left that was ended; if that fails, the next run does it."""
+def explained(error: BaseException) -> bool:
+    """Whether an error is a refusal; one from before the first stage is of a run that never began: another one that
+    is under way must not be taken for it."""
+    from reverie_hookspecs import ReverieError, RunKilled
+
+    return isinstance(error, ReverieError) and not isinstance(error, RunKilled)
+
+
+def reason(error: BaseException) -> str:
+    """Why a run came to no account."""
+    if isinstance(error, KeyboardInterrupt):
+        return "the run was interrupted"
+    return str(error) or type(error).__name__
+
+
+def mend(deployment: Kernel, one: Agent, reason: str, name: str) -> None:
+    """Put right what a run left that was ended, and say what that is; if it fails, the next run does it."""
     from reverie_hookspecs import ReverieError
 
     try:
-        deployment.mend(one, reason)
+        tell_closed(one, deployment.mend(one, reason), name)
     except ReverieError as error:
         logger.warning("what the run left is not mended yet, the next one will try again: %s", error)
+
+
+def tell_closed(one: Agent, closed: Iterable[dict[str, Any]], name: str) -> None:
+    """Say what runs left that were closed from outside."""
+    from reverie.runlog import RunLog, taken_back
+
+    back = taken_back(RunLog.of(one).runs())
+    for line in closed:
+        say(account.ended(line, name, line["run"] in back), err=True)
 
 
 @command.command()
@@ -104,14 +138,15 @@ def log(ctx: click.Context, agent: str, limit: int, as_json: bool) -> None:
     if as_json:
         emit(newest)
     elif not newest:
-        say(f"{one.id} has not dreamt yet; `{account.worded('reverie dream', agent)}` runs it now")
+        say(f"{one.id} has not dreamt yet; `{account.worded('dream', agent)}` runs it now")
     else:
         table(("run", "started", "kind", "outcome", "files", "reason"), [row(line) for line in newest])
 
 
 def row(line: dict[str, Any]) -> Sequence[object]:
     """A run in the columns of the log."""
-    outcome = f"{line.get('outcome')}{', since undone' if line['undone'] else ''}"
+    since = "taken back again" if line.get("kind") == "undo" else "since undone"
+    outcome = f"{line.get('outcome')}{f', {since}' * line['undone']}"
     told = line.get("reason") or (f"takes back {line['undoes']}" if line.get("undoes") else "")
     started = str(line.get("started"))[:16].replace("T", " ")
     return line["run"], started, line.get("kind"), outcome, len(line.get("changed") or ()), told
@@ -125,8 +160,14 @@ def row(line: dict[str, Any]) -> Sequence[object]:
 def show(ctx: click.Context, words: tuple[str, ...], named: str, as_json: bool) -> None:
     """Show what a run changed, as a diff; without RUN the newest that still stands."""
     from reverie import undo
+    from reverie_hookspecs import NotFound
 
-    _, one, line = which(ctx, words, named)
+    _, one, line, name = which(ctx, words, named)
+    if line is None:
+        raise NotFound(
+            f"no run of {one.id} that changed a file still stands; give the id of a run to see what it changed: "
+            f"`{account.worded('dream log', name)}` lists them"
+        )
     files = account.files(undo.changes(account.folder(one), line["run"]), one.settings)
     if as_json:
         emit({**line, "files": files})
@@ -147,25 +188,49 @@ def take_back(ctx: click.Context, words: tuple[str, ...], named: str, dry_run: b
 
     A file that is as the run left it is restored byte for byte; one edited since is merged, so that the edit stays and
     the run's change goes. Where both changed the same lines nothing at all is restored, and both versions are shown.
-    An undo is a run of its own: `reverie dream undo RUN` with its id brings the changes again.
+    An undo is a run of its own: undoing it, by its id, brings the changes again. Without RUN the run is the newest one
+    that stands, also where that one was refused before: an older one is taken back by its id.
     """
-    deployment, one, line = which(ctx, words, named, mending=not dry_run)
-    undone = deployment.undo(one, line["run"], rehearsal=dry_run)
+    from reverie import undo
+    from reverie.runlog import RunLog
+
+    deployment, one, line, name = which(ctx, words, named, mending=not dry_run)
+    target = (line or RunLog.of(one).standing())["run"]
+    with onward(one, target, name):
+        undone = deployment.undo(one, target, rehearsal=dry_run)
+    told = account.undone(undone, undo.changes(account.folder(one), target), one.settings)
     if as_json:
-        emit(undone)
+        emit(told)
         return
-    for path in undone["changed"]:
-        gone = not dry_run and one.files.read(path).state == "missing" and not path.startswith("/")
-        say(f"{path}: {'would be restored' if dry_run else 'removed again' if gone else 'restored'}")
-    if not dry_run:
-        named = named or (words[0] if words and words[0] != line["run"] else "")
-        again = account.worded("reverie dream undo", named if named != undone["run"] else "", undone["run"])
-        say(f"{line['run']} is taken back; `{again}` brings it again")
+    account.tell_undone(told, dry_run, name)
 
 
-def which(
-    ctx: click.Context, words: tuple[str, ...], named: str, *, mending: bool = False
-) -> tuple[Kernel, Agent, dict[str, Any]]:
+@contextmanager
+def onward(one: Agent, target: str, name: str) -> Iterator[None]:
+    """Have a refusal of the newest run say how to take back an older one: without an id it is the newest each time."""
+    from reverie.runlog import RunLog
+    from reverie_hookspecs import Refused
+
+    try:
+        yield
+    except Refused as error:
+        runs = RunLog.of(one)
+        newest, older = runs.newest(), runs.newest(before=target)
+        if not newest or not older or newest["run"] != target:
+            raise
+        command = account.worded("dream undo", name, older["run"])
+        raise Refused(
+            f"{error}\nIt stays in the log, and without an id it is tried again. An older run is taken back by its id: "
+            f"`{command}`"
+        ) from error
+
+
+Found = tuple["Kernel", "Agent", "dict[str, Any] | None", str]
+"""What words mean: the deployment, the agent, the run (None where none was named and none stands), and the word that
+names the agent, empty where none is needed."""
+
+
+def which(ctx: click.Context, words: tuple[str, ...], named: str, *, mending: bool = False) -> Found:
     """The deployment, the agent and the run that the words mean.
 
     One word is an agent if one is called so or a workspace lies there, and a run otherwise. A run's id is looked up
@@ -186,19 +251,30 @@ def which(
             raise
         return owner(deployment, words[0])
     if mending:
-        deployment.mend(one)
-    runs = RunLog.of(one)
-    return deployment, one, runs.find(run) if run else runs.standing()
+        tell_closed(one, deployment.mend(one), name)
+    return deployment, one, found(one, run, name) if run else RunLog.of(one).newest(), name
 
 
-def owner(deployment: Kernel, run: str) -> tuple[Kernel, Agent, dict[str, Any]]:
+def found(one: Agent, run: str, name: str) -> dict[str, Any]:
+    """The run of an agent whose id begins so."""
+    from reverie.runlog import RunLog
+    from reverie_hookspecs import NotFound
+
+    try:
+        return RunLog.of(one).find(run)
+    except NotFound:
+        log = account.worded("dream log", name)
+        raise NotFound(f"no run of {one.id} has an id that begins with {run!r}; `{log}` lists them") from None
+
+
+def owner(deployment: Kernel, run: str) -> Found:
     """The configured agent whose run log holds the run."""
     from reverie.runlog import RunLog
     from reverie_hookspecs import NotFound
 
     for one in deployment.agents():
         try:
-            return deployment, one, RunLog.of(one).find(run)
+            return deployment, one, RunLog.of(one).find(run), ""
         except NotFound:
             continue
-    raise NotFound(f"{run!r} is no agent, no workspace and no run; `reverie dream log AGENT` lists runs")
+    raise NotFound(f"{run!r} is no agent, no workspace and no run; `reverie dream log` with an agent lists its runs")

@@ -10,4 +10,5 @@ A contract is a class of pytest tests; subclass it and give it the plugin:
 from __future__ import annotations
 
 from .applying import ApplyingContract as ApplyingContract
-from .world import agent_of as agent_of, dream_of as dream_of
+from .archive import ArchiveContract as ArchiveContract
+from .world import agent_of as agent_of, dream_of as dream_of, kernel_of as kernel_of

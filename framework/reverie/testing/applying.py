@@ -13,6 +13,7 @@ from reverie.workspace import Folder
 from reverie_hookspecs import Agent, Applying, Dream, Op, ReverieError
 
 from .meddler import Meddled
+from .promise import keeps
 from .world import agent_of, dream_of
 
 MEMORY: Final = "MEMORY.md"
@@ -44,12 +45,6 @@ def replace(target: str, content: str) -> Op:
 
 def remove(target: str) -> Op:
     return Op("remove", MEMORY, target=target)
-
-
-def keeps(promise: str, kept: object, told: str) -> None:
-    """Fail with the promise that was broken, unless it was kept."""
-    if not kept:
-        raise AssertionError(f"broken promise: {promise}: {told}")
 
 
 class ApplyingContract:

@@ -31,7 +31,12 @@ def agent_of(
         file.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogateescape"))
     text = {"gateway": dict(gateway or {}), "agents": [{"id": ID, "workspace": str(root), **own}]}
     (folder / "config.json").write_text(json.dumps(text), "utf-8")
-    return Kernel.load(Config.load(folder / "config.json", folder, {}), {}, {}).agent(ID)
+    return kernel_of(folder).agent(ID)
+
+
+def kernel_of(folder: Path) -> Kernel:
+    """The deployment of the config.json there, without any plugin."""
+    return Kernel.load(Config.load(folder / "config.json", folder, {}), {}, {})
 
 
 def dream_of(agent: Agent, *ops: Op) -> Dream:

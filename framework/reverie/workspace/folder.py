@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reverie.journal import Journal
 
     from .change import Change
+    from .overlay import Node, Overlay
     from .pen import Pen
 
 RECORDS: Final = ".dreaming"
@@ -86,7 +87,7 @@ class Folder:
         if not isinstance(self.disk, Overlay):
             return []
         prefix = f"{self._base}/"
-        files = (path for path, node in self.disk.nodes.items() if node is None or node.kind == "file")
+        files = (path for path, node in self.disk.nodes.items() if _was_file(self.disk, path, node))
         found = sorted(path.removeprefix(prefix) for path in files if path.startswith(prefix))
         both = ((path, reading.snapshot(self.disk.below, self._base, path), self.read(path)) for path in found)
         return [Change(*one) for one in both if self._visible(one[0]) and _differ(one[1], one[2])]
@@ -269,6 +270,14 @@ def explained(path: str) -> Iterator[None]:
         raise WriteRefused(f"{path} was not written: {what}. The old file is intact; {hint} and try again") from error
     except UnicodeEncodeError as error:
         raise WriteRefused(f"{path} was not written: the text holds half a character; mend it and try again") from error
+
+
+def _was_file(disk: Overlay, path: str, node: Node | None) -> bool:
+    """Whether an overlay has a file there, or has taken one away."""
+    if node is not None:
+        return node.kind == "file"
+    look = disk.below.look(path)
+    return look is None or look.kind == "file"
 
 
 def _idle(before: Snapshot, edit: Edit) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from reverie_hookspecs.settings import Block, flag, integer, text
+from reverie_hookspecs.settings import Block, Settings, flag, integer, text
+
+from .isolation import IsolationSettings
 
 
 def tokenizer(value: str) -> str:
@@ -31,3 +33,10 @@ class ArchiveSettings(Block):
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "chunk_overlap", min(self.chunk_overlap, self.chunk_tokens - 1))
+
+
+def archive_off(settings: Settings) -> str:
+    """Why the settings switch an agent's archive off, or nothing."""
+    if settings[IsolationSettings].disable_archive:
+        return "disableArchive is true"
+    return "" if settings[ArchiveSettings].enabled else "knowledge.archive.enabled is false"

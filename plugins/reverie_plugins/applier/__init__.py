@@ -11,6 +11,7 @@ from attrs import define, evolve, frozen
 from reverie_hookspecs import (
     Agent,
     Applying,
+    Archive,
     ArchiveSettings,
     IsolationSettings,
     MemorySettings,
@@ -20,7 +21,7 @@ from reverie_hookspecs import (
     Stage,
     hookimpl,
 )
-from reverie_plugins.night import archive_off
+from reverie_plugins.night import unsearchable
 
 if TYPE_CHECKING:
     from reverie_hookspecs import Dream, Edit, Move, Op, Snapshot
@@ -44,6 +45,8 @@ class Applier(Plugin):
     provides = (Applying,)
     blocks = (MemorySettings, ArchiveSettings, IsolationSettings)
 
+    archive: Archive | None = None
+
     @hookimpl
     def on_dream(self, agent: Agent) -> Stage:
         return Stage(NAME, self.apply, "ops", after=("select",), before=("verify",))
@@ -52,8 +55,10 @@ class Applier(Plugin):
         """The letter, with what became of each op; a file that cannot be written fails, and the others go on."""
         if not dream.ops:
             return dream
-        results = [*(in_file(dream, path) for path in FILES), in_notes(dream), stray(dream)]
-        return accounted(dream, results)
+        off = unsearchable(dream.agent.settings, self.archive)
+        to = UNSEARCHED if off else ARCHIVE
+        results = [*(in_file(dream, path, to) for path in FILES), in_notes(dream, off), stray(dream)]
+        return accounted(dream, results, to)
 
 
 @frozen
@@ -66,13 +71,13 @@ class Result:
     failure: str = ""
 
 
-def in_file(dream: Dream, path: str) -> Result:
-    """Make the durable ops of one memory file."""
+def in_file(dream: Dream, path: str, to: str) -> Result:
+    """Make the durable ops of one memory file; ``to`` is where goes what they cut."""
     mine = {index: op for index, op in enumerate(dream.ops) if op.file == path and op.tier == "durable"}
     if not mine:
         return Result({})
     plans: list[Plan] = []
-    decide = partial(decided, ops=list(mine.values()), budget=budget(dream.agent, path), to=archive(dream), plans=plans)
+    decide = partial(decided, ops=list(mine.values()), budget=budget(dream.agent, path), to=to, plans=plans)
     try:
         done = dream.agent.files.commit(path, partial(decide, day=dream.run.day.isoformat()), dream.run)
     except ReverieError as error:
@@ -101,13 +106,13 @@ def decided(snapshot: Snapshot, day: str, ops: Sequence[Op], budget: int, to: st
     return Edit(made.text, tuple(Moved(to, block, HEADING) for block in blocks))
 
 
-def in_notes(dream: Dream) -> Result:
-    """Add each episodic op to the note of its topic."""
+def in_notes(dream: Dream, off: str) -> Result:
+    """Add each episodic op to the note of its topic; ``off`` is why it could not be found there."""
     mine = {index: op for index, op in enumerate(dream.ops) if op.tier == "episodic"}
     found, failure = dict[int, str](), ""
     for index, op in mine.items():
         try:
-            found[index] = noted(dream, op)
+            found[index] = f"the archive is off ({off})" if off else noted(dream, op)
         except Refused as error:
             found[index] = str(error)
         except ReverieError as error:
@@ -139,7 +144,7 @@ def stray(dream: Dream) -> Result:
     return Result({i: told for i, op in enumerate(dream.ops) if op.file not in FILES and op.tier != "episodic"})
 
 
-def accounted(dream: Dream, results: Sequence[Result]) -> Dream:
+def accounted(dream: Dream, results: Sequence[Result], to: str) -> Dream:
     """The letter with each op's fate, in their order, what moved, and what failed."""
     from reverie_hookspecs import Applied, Skipped
 
@@ -150,7 +155,7 @@ def accounted(dream: Dream, results: Sequence[Result]) -> Dream:
         dream,
         applied=(*dream.applied, *applied),
         skipped=(*dream.skipped, *skipped),
-        moved=(*dream.moved, *moves(results, archive(dream))),
+        moved=(*dream.moved, *moves(results, to)),
     ).note(NAME, f"applied {len(applied)} of {len(dream.ops)} ops")
     for result in results:
         dream = dream.failed(NAME, result.failure) if result.failure else dream
@@ -170,8 +175,3 @@ def budget(agent: Agent, path: str) -> int:
     """The budget of a memory file in characters, 0 for none."""
     memory = agent.settings[MemorySettings]
     return memory.memory_budget_chars if path == "MEMORY.md" else memory.user_budget_chars
-
-
-def archive(dream: Dream) -> str:
-    """Where what is cut goes."""
-    return UNSEARCHED if archive_off(dream.agent.settings) else ARCHIVE

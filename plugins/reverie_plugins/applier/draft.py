@@ -40,6 +40,7 @@ class Draft:
         for start, end in pinned(text):
             self.mask[start:end] = bytes([PINNED]) * (end - start)
         self.lost = 0
+        self.torn = torn(text)
         self.cuts: list[Cut] = []
 
     def make(self, op: Op) -> str:
@@ -79,7 +80,7 @@ class Draft:
         stop = end if content else whole_line(self.text, start, end)
         cut = self.cut(start, stop)
         removed = end - start - self.mask.count(NEW, start, end)
-        if reason := self.splice(start, stop, new, guarded=True):
+        if reason := self.splice(start, stop, new, guarded=True, standing=min(removed, len(new))):
             return reason
         self.lost += max(0, min(removed, end - start - len(new)))
         if cut.text not in new:
@@ -88,18 +89,24 @@ class Draft:
 
     # Their parts
 
-    def splice(self, start: int, end: int, new: str, *, guarded: bool = False) -> str:
-        """Put a text in the place of a stretch, unless that takes something from a pinned section.
+    def splice(self, start: int, end: int, new: str, *, guarded: bool = False, standing: int = 0) -> str:
+        """Put a text in the place of a stretch, unless that would change what is pinned, or tear a fence.
 
-        ``guarded``: the stretch must touch none; otherwise it is white space at the end.
+        ``guarded``: the stretch must touch no pinned section; otherwise it is white space at the end. ``standing`` are
+        the characters of the new text that stand for original ones: they are lost once they go.
         """
         text = self.text[:start] + new + self.text[end:]
         touched = guarded and any(start < stop and end > begin for begin, stop in pinned(self.text))
         if touched or (guarded and PINNED in self.mask[start:end]):
             return "it touches a pinned section"
-        mask = self.mask[:start] + bytes(len(new)) + self.mask[end:]
-        if mask.count(PINNED) > sum(mask.count(PINNED, begin, stop) for begin, stop in pinned(text)):
+        mask = self.mask[:start] + bytes([ORIGINAL]) * standing + bytes(len(new) - standing) + self.mask[end:]
+        pins = pinned(text)
+        if mask.count(PINNED) > sum(mask.count(PINNED, begin, stop) for begin, stop in pins):
             return "a pinned section would be pinned no more"
+        if any(mask.count(ORIGINAL, begin, stop) for begin, stop in pins):
+            return "text that is not pinned would be"
+        if not self.torn and torn(text):
+            return "a fence or comment would be left open"
         self.text, self.mask = text, mask
         return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 from typing import Final
 
@@ -17,6 +18,8 @@ LOSS: Final = 25
 """Percent of a file that one run may take from it."""
 LOSS_OVER: Final = 90
 """The same for a file over its budget."""
+PATIENCE: Final = 8
+"""How often one op is held back at a time, before all that would be made once more are."""
 NONE: Final[Mapping[int, str]] = MappingProxyType({})
 
 
@@ -43,12 +46,14 @@ def plan(text: str, ops: Sequence[Op], budget: int = 0) -> Plan:
     '- tea\\n- rye\\n\\n- oat\\n'
     """
     barred: dict[int, str] = {}
-    while True:
+    for turn in count():
         made = bounded(text, ops, budget, barred)
         again = bounded(made.text, [ops[index] for index in made.applied], budget)
         if again.text == made.text:
             return made
-        barred[made.applied[again.applied[-1]]] = "made once more it would change the file once more"
+        for at in again.applied[-1:] if turn < PATIENCE else again.applied:
+            barred[made.applied[at]] = "made once more it would change the file once more"
+    raise AssertionError
 
 
 def bounded(text: str, ops: Sequence[Op], budget: int, barred: Mapping[int, str] = NONE) -> Plan:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from reverie.markdown import blocks, split
@@ -22,8 +24,18 @@ def occurrences(text: str, target: str, most: int = 2) -> list[tuple[int, int]]:
     >>> occurrences("aaa b", "aa"), occurrences("a\r\nb", "a\nb")
     ([(0, 2), (1, 3)], [(0, 4)])
     """
-    found = re.finditer(f"(?=({pattern(target)}))", text) if target else iter(())
-    return [match.span(1) for match, _ in zip(found, range(most), strict=False)]
+    if "\r" in text:
+        found = re.finditer(f"(?=({pattern(target)}))", text) if target else iter(())
+        return [match.span(1) for match, _ in zip(found, range(most), strict=False)]
+    return list(islice(plain_occurrences(text, NEWLINE.sub("\n", target)), most))
+
+
+def plain_occurrences(text: str, target: str) -> Iterator[tuple[int, int]]:
+    """The same where there is only one kind of newline: in time that does not grow with the target."""
+    start = text.find(target) if target else -1
+    while start >= 0:
+        yield start, start + len(target)
+        start = text.find(target, start + 1)
 
 
 def once(text: str, target: str) -> tuple[int, int] | None:

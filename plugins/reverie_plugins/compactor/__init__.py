@@ -17,7 +17,7 @@ from reverie_hookspecs import (
     Stage,
     hookimpl,
 )
-from reverie_plugins.night import archive_off
+from reverie_plugins.night import unsearchable
 
 if TYPE_CHECKING:
     from reverie_hookspecs import Dream, Snapshot
@@ -40,15 +40,19 @@ class Compactor(Plugin):
 
     @hookimpl
     def on_dream(self, agent: Agent) -> Stage:
-        return Stage(NAME, sweep, after=("gather", "index"), before=("staleness", "route-out", "review"))
+        return Stage(NAME, self.sweep, after=("gather", "index"), before=("staleness", "route-out", "review"))
+
+    def sweep(self, dream: Dream) -> Dream:
+        """The letter, once what is finished has moved."""
+        if off := unsearchable(dream.agent.settings, self.archive):
+            return dream.note(NAME, f"the archive is off ({off}): nothing was moved")
+        return swept(dream)
 
 
-def sweep(dream: Dream) -> Dream:
-    """The letter, once what is finished has moved."""
+def swept(dream: Dream) -> Dream:
+    """The letter, with what moved."""
     from .marker import ARCHIVE, SOURCE
 
-    if off := archive_off(dream.agent.settings):
-        return dream.note(NAME, f"the archive is off ({off}): nothing was moved")
     plans: list[Plan] = []
     decide = partial(decided, day=dream.run.day.isoformat(), plans=plans)
     done = dream.agent.files.commit(SOURCE, decide, dream.run)
