@@ -18,6 +18,9 @@ COMMANDS: Final = {
     "demo": ("demo", "Show a night on sample data, in a temporary folder."),
     "compose": ("compose", "Compose an agent's CLAUDE.md from its workspace."),
     "dream": ("dream", "Consolidate memory now; see, and take back, what a run did."),
+    "tools": ("tools", "List the tools an agent may call."),
+    "call": ("call", "Call one tool, and print its answer."),
+    "mcp": ("mcp", "Serve an agent's tools to an MCP client, over standard input and output."),
     "plugins": ("plugins", "Show which plugin sits in which slot."),
     "config": ("config", "Show or check the configuration."),
 }
@@ -32,6 +35,9 @@ reverie keeps the memory of always-on Claude Code agents small and safe.
   reverie dream PATH --dry-run       what a night would change
   reverie dream PATH                 do it; then `reverie dream show PATH`, `reverie dream undo PATH`
   reverie status                     what every agent's memory is doing
+  reverie tools --agent PATH         what an agent may call
+  reverie call TOOL JSON             call it, as the agent would
+  reverie mcp --workspace PATH       the same for an MCP client, which starts it
   reverie doctor                     whether this machine is ready
   reverie plugins                    which plugin does what
   reverie config show                every setting, and where it comes from
