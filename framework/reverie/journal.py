@@ -6,7 +6,8 @@ One JSON object a line. Writes that belong together (a file and the archives its
 from __future__ import annotations
 
 import json
-import re
+import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -17,9 +18,12 @@ from attrs import evolve, frozen
 
 from reverie_hookspecs import ABSENT, Unreadable
 
+from .line import ALWAYS, ENDED, HEAD, ends, fields, parsed
 from .merge import shared
 from .workspace.disk import Disk
+from .workspace.folder import BACKUPS, JOURNAL
 
+logger = logging.getLogger(__name__)
 Outcome = Literal["written", "withdrawn", "left"]
 Block = tuple[str, str]
 """A block of text in an archive: the archive's path and the block's digest."""
@@ -27,7 +31,6 @@ Block = tuple[str, str]
 CHUNK: Final = 1 << 20
 LONGEST: Final = 1 << 20
 """Bytes of a replacement that are kept here; of a larger one a later merge will not know what it left."""
-HEAD: Final = re.compile(rb'\{"do": ?"(intent|outcome)", ?"id": ?"([0-9a-f]+)"')
 TELLING: Final = (b'"open"', b'"left"', b'"reused"')
 """What makes an outcome worth reading when only open intents are looked for."""
 
@@ -104,11 +107,7 @@ class Batch(NamedTuple):
     written: bool = False
 
 
-TEXTS: Final = ("id", "run", "root", "path", "op", "before", "after", "backup", "text", "to")
-NUMBERS: Final = ("size", "length", "mode", "number", "of")
-ALWAYS: Final = frozenset(("id", "run", "root", "path", "op", "before", "after", "size", "length"))
-ENDED: Final = ("before", "after", "size", "length", "backup")
-"""What may come out otherwise than intended, because somebody else appended in between."""
+GUARDS: Final = ("lock", "write-lock", JOURNAL)
 
 
 class Journal:
@@ -173,13 +172,22 @@ class Journal:
                 self.skipped += bool(line) and not (HEAD.match(line) and line.endswith(b"}") and key not in line)
             elif row["run"] == run:
                 done += _step(intents, row)
-        return done
+        return [write for write in done if not self._touched(write)]
 
     def open_intents(self) -> list[Batch]:
         """The writes whose end is not known: of a run that was killed, or of one under way."""
         self.scan()
-        found = [_batch(lines, self._closed.get(key)) for key, lines in self._open.items()]
+        found = [self._batch(key) for key in self._open]
         return [batch for batch in found if batch.writes]
+
+    def dismiss(self) -> None:
+        """Close the intents that name no write: whoever left them, there is nothing to be done about them."""
+        self.scan()
+        senseless = [key for key in self._open if not self._batch(key).writes]
+        if senseless:
+            logger.warning("%s: %d intents in it name no write; they are passed over", self.path, len(senseless))
+            row = {"run": "", "outcome": "withdrawn", "reason": "it names no write"}
+            self._add([{"do": "outcome", "id": key, **row} for key in senseless], sync=False)
 
     def left(self) -> Counter[Block]:
         """Blocks that killed runs left in archives; each may be taken for written as often as it counts."""
@@ -195,6 +203,20 @@ class Journal:
             self._offset += len(line) + 1
             self._note(line)
         self._torn = look is not None and self._offset < look.size
+
+    def _batch(self, key: str) -> Batch:
+        """What the lines of an open intent say, without those that name no write."""
+        outcome = self._closed.get(key)
+        rows = [row for row in map(parsed, self._open[key]) if row]
+        writes = _ended([write for write in map(_write, rows) if write], outcome)
+        return Batch(tuple(write for write in writes if not self._touched(write)), outcome is not None)
+
+    def _touched(self, write: Write) -> bool:
+        """Whether a write is said to be one of the records themselves, which nobody writes that way."""
+        records = os.path.dirname(self.path)  # noqa: PTH120 - paths are strings here, for speed
+        root = os.path.dirname(records) if write.root == "." else write.root  # noqa: PTH120
+        rests = [f"{root}/{path}".removeprefix(f"{records}/") for path in (write.path, write.to)]
+        return any(rest.startswith(BACKUPS) or rest in GUARDS for rest in rests)
 
     def _forget(self, ident: tuple[int, int] | None) -> None:
         self._ident, self._offset, self._torn = ident, 0, False
@@ -261,16 +283,6 @@ def changed(before: bytes, after: bytes) -> tuple[tuple[int, ...], str]:
     return (head, len(before) - tail, len(before)), middle.decode("utf-8", "surrogateescape")
 
 
-def parsed(line: bytes) -> dict[str, Any] | None:
-    """The object of a line of the journal, or None where the line is torn or foreign."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    known = isinstance(row, dict) and row.get("do") in ("intent", "outcome")
-    return row if known and isinstance(row.get("id"), str) and isinstance(row.get("run"), str) else None
-
-
 def _row(write: Write) -> dict[str, Any]:
     """The fields of a write that say anything."""
     row = {key: getattr(write, key) for key in ("run", "root", "path", "op", *ENDED)}
@@ -281,58 +293,17 @@ def _row(write: Write) -> dict[str, Any]:
 
 def _write(row: dict[str, Any]) -> Write | None:
     """The write an intent names; None where a field has no sense."""
-    found: dict[str, Any] = {key: row[key] for key in (*TEXTS, *NUMBERS) if key in row}
-    found |= {key: tuple(row[key]) for key in ("made", "blocks", "hunk") if isinstance(row.get(key), list)}
-    sound = all(isinstance(found[key], str) for key in TEXTS if key in found)
-    sound = sound and all(isinstance(found[key], int) for key in NUMBERS if key in found)
-    sound = sound and all(isinstance(name, str) for name in found.get("made", ()))
-    sound = sound and all(isinstance(length, int) for length in found.get("blocks", ()))
-    sound = sound and _cuts(found.get("hunk", ())) and _encodes(found.get("text", ""))
-    sound = sound and all(map(confined, (found.get("path"), *filter(None, [found.get("to")]), *found.get("made", ()))))
-    return Write(**found) if sound and found.keys() >= ALWAYS else None
-
-
-def confined(path: Any) -> bool:
-    """Whether a path of the journal stays below its root: the file may have been written to by anybody."""
-    return isinstance(path, str) and not _leaves(path)
-
-
-def _leaves(path: str) -> bool:
-    parts = path.split("/")
-    return not _encodes(path) or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts)
-
-
-def _encodes(text: str) -> bool:
-    """Whether a text is one of bytes."""
-    try:
-        text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _cuts(hunk: tuple[Any, ...]) -> bool:
-    """Whether a hunk is none or lies in its content."""
-    whole = len(hunk) in (0, 3) and all(isinstance(at, int) for at in hunk)
-    return whole and list(hunk) == sorted(hunk) and min(hunk, default=0) >= 0
+    found = fields(row)
+    return None if found is None else Write(**found)
 
 
 def _ended(writes: Iterable[Write], row: dict[str, Any] | None) -> list[Write]:
     """Writes as an outcome says they came out."""
-    ends = row.get("as") if row else None
+    found = row.get("as") if row else None
     told = list(writes)
-    if not isinstance(ends, list) or len(ends) != len(told) or not all(isinstance(end, dict) for end in ends):
+    if not isinstance(found, list) or len(found) != len(told) or not all(isinstance(end, dict) for end in found):
         return told
-    return [
-        evolve(write, **{key: end[key] for key in ENDED if type(end.get(key)) is type(getattr(write, key))})
-        for write, end in zip(told, ends, strict=True)
-    ]
-
-
-def _batch(lines: list[bytes], outcome: dict[str, Any] | None) -> Batch:
-    rows = [row for row in map(parsed, lines) if row]
-    writes = [write for write in map(_write, rows) if write]
-    return Batch(tuple(_ended(writes, outcome)), outcome is not None)
+    return [evolve(write, **ends(end, write.root, write.path)) for write, end in zip(told, found, strict=True)]
 
 
 def _step(intents: dict[str, list[Write]], row: dict[str, Any]) -> list[Write]:
@@ -347,8 +318,5 @@ def _step(intents: dict[str, list[Write]], row: dict[str, Any]) -> list[Write]:
 
 def _blocks(row: dict[str, Any] | None, key: str) -> list[Block]:
     found = row.get(key) if row else None
-    return (
-        [(str(pair[0]), str(pair[1])) for pair in found if isinstance(pair, list) and len(pair) == 2]
-        if isinstance(found, list)
-        else []
-    )
+    pairs = [pair for pair in found if isinstance(pair, list) and len(pair) == 2] if isinstance(found, list) else []
+    return [(path, block) for path, block in pairs if isinstance(path, str) and isinstance(block, str)]

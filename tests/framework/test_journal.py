@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from reverie.journal import LONGEST, Journal, Write, changed, digest, parsed
+from reverie.journal import LONGEST, Journal, Write, changed, digest
+from reverie.line import parsed
 from reverie.workspace.disk import Disk
 from reverie_hookspecs import Unreadable
 
 OLD, NEW = b"old text\n", b"old text\nand more\n"
+KEPT = "MEMORY.md.1772600767001.bak"
 
 
 def a_write(
@@ -38,7 +40,13 @@ def add(journal: Journal, text: bytes) -> None:
 
 def test_a_write_is_read_back_as_it_was_once_it_is_closed(journal: Journal) -> None:
     write = a_write(
-        backup="b.bak", mode=0o644, made=("memory",), text="caf\udce9", blocks=(4,), to="x.md", root="/vault"
+        path="memory/x.md",
+        backup="%2Fvault%2Fmemory%2Fx.md.7.bak",
+        mode=0o644,
+        made=("memory",),
+        text="caf\udce9",
+        blocks=(4,),
+        root="/vault",
     )
     journal.intend([write])
     assert journal.writes("x-1") == []
@@ -58,7 +66,7 @@ def test_every_write_is_a_line_with_run_root_path_and_hashes(journal: Journal) -
 
 def test_an_outcome_tells_how_writes_came_out(journal: Journal) -> None:
     write = a_write()
-    other = a_write(backup="late.bak")
+    other = a_write(backup=KEPT)
     journal.intend([write])
     journal.close([other], "written")
     assert again(journal).writes("x-1") == [other]
@@ -86,7 +94,7 @@ def test_intents_without_an_outcome_are_open(journal: Journal) -> None:
 def test_a_written_batch_whose_old_file_is_still_open_elsewhere_stays_until_it_is_closed_again(
     journal: Journal,
 ) -> None:
-    write, grown = a_write(), a_write(backup="b")
+    write, grown = a_write(), a_write(backup=KEPT)
     journal.intend([write])
     journal.close([grown], "written", lingering=True)
     [batch] = again(journal).open_intents()
@@ -290,10 +298,10 @@ def test_a_line_whose_hunk_has_no_sense_is_no_write(field: dict[str, object]) ->
 
 def test_an_outcome_whose_ends_have_no_sense_is_not_believed(journal: Journal) -> None:
     journal.intend([a_write()])
-    ends = {"before": 5, "after": None, "size": "1", "length": [], "backup": "late.bak"}
+    ends = {"before": 5, "after": None, "size": "1", "length": [], "backup": KEPT}
     add(journal, json.dumps({"do": "outcome", "id": "aa", "run": "x-1", "outcome": "written", "as": [ends]}).encode())
     add(journal, b"\n")
-    assert again(journal).writes("x-1") == [a_write(backup="late.bak")]
+    assert again(journal).writes("x-1") == [a_write(backup=KEPT)]
 
 
 @pytest.mark.parametrize(

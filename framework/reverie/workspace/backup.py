@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import errno
 import logging
-import re
+import time
 from typing import Final
+
+from reverie_hookspecs import Refused
 
 from .disk import Disk
 from .place import solid
+from .preimage import encoded as encoded, moment, name_of as name_of, plain
 from .swap import content
 
 logger = logging.getLogger(__name__)
 
 KEPT: Final = 20
 """How many pre-images of one file are kept."""
-LONGEST: Final = 200
-"""Bytes of a name that carry the path; a longer one is cut and told apart by a hash."""
+AHEAD: Final = 100 * 366 * 86_400_000
+"""Milliseconds from now that no clock is wrong by: what says it was taken later than that is no pre-image."""
 
 
 class Backups:
@@ -27,7 +30,9 @@ class Backups:
         self.disk = disk
 
     def where(self, name: str) -> str:
-        """The absolute path of a pre-image."""
+        """The absolute path of a pre-image; Refused for what is no name of one: it may come out of the journal."""
+        if not plain(name):
+            raise Refused(f"{name!r} is no name of a pre-image, so nothing is kept by it; see to the journal")
         return f"{self.folder}/{name}"
 
     def take(self, name: str, data: bytes, mode: int) -> None:
@@ -40,13 +45,15 @@ class Backups:
 
     def extend(self, name: str, data: bytes) -> None:
         """Let a pre-image hold ``data``, of which it may hold the beginning already."""
+        if not self._stands():
+            raise OSError(errno.ENOTDIR, "no folder of its own", self.folder)
         held = content(self.disk, self.where(name)) or b""
         if held != data and data.startswith(held):
             self.disk.append(self.where(name), data[len(held) :], create=True)
 
     def drop(self, name: str) -> None:
         """Forget a pre-image that was taken in vain."""
-        if name:
+        if name and self._stands():
             self.disk.unlink(self.where(name))
 
     def read(self, name: str) -> bytes | None:
@@ -59,31 +66,20 @@ class Backups:
 
     def moments(self, path: str) -> list[int]:
         """When they were taken, newest first; rising, whatever the clock did, so that the newest can be told."""
-        pattern = re.compile(re.escape(encoded(path)) + r"\.(\d+)\.bak")
+        latest = time.time_ns() // 1_000_000 + AHEAD
         try:
-            found = [match for name, _ in self.disk.names(self.folder) if (match := pattern.fullmatch(name))]
+            found = [at for name, _ in self.disk.names(self.folder) if (at := moment(path, name)) is not None]
         except FileNotFoundError:
             return []
-        return sorted((int(match[1]) for match in found), reverse=True)
+        return sorted((at for at in found if at <= latest), reverse=True)
 
     def prune(self, path: str) -> None:
         """Keep the newest pre-images of a file."""
-        for name in self.of(path)[KEPT:]:
+        for name in self.of(path)[KEPT:] if self._stands() else ():
             logger.info("dropped the pre-image %s: the newest %d of %s are kept", name, KEPT, path)
             self.disk.unlink(self.where(name))
 
-
-def name_of(path: str, milliseconds: int) -> str:
-    """The name of a pre-image."""
-    return f"{encoded(path)}.{milliseconds}.bak"
-
-
-def encoded(path: str) -> str:
-    """A path as one name: bytes other than unreserved ones as %XX; cut and hashed where that is too long."""
-    raw = path.encode("utf-8", "surrogateescape")
-    text = re.sub(rb"[^A-Za-z0-9._~-]", lambda match: b"%%%02X" % match[0][0], raw).decode("ascii")
-    if len(text) <= LONGEST:
-        return text
-    from hashlib import sha256
-
-    return f"{text[: LONGEST - 20]}~{sha256(raw).hexdigest()[:16]}"
+    def _stands(self) -> bool:
+        """Whether the folder is one of its own: through a link, files elsewhere would be written and dropped."""
+        look = self.disk.look(self.folder)
+        return look is not None and look.kind == "folder"

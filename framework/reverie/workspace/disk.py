@@ -34,6 +34,9 @@ PATIENCE: Final = 0.25
 GRACE: Final = 0.02
 """Seconds to wait where the system cannot say whether somebody has."""
 
+held: Final[set[int]] = set()
+"""The descriptors of the locks that this process holds, or waits for."""
+
 SWAP: Final = 2
 KEEP: Final = 4 if sys.platform == "darwin" else 1
 
@@ -231,12 +234,18 @@ class Disk:
     def hold(self, path: str, wait: float) -> Iterator[int | None]:
         """An exclusive lock on a file, made if missing, over all processes and threads.
 
-        Gives its descriptor, or None if another had it all the time; gone with the process, however it ends.
+        Gives its descriptor, or None if another had it all the time; gone with the process, however it ends. What
+        the process forks does not have it.
         """
         fd = self._open(path, os.O_RDWR | os.O_CREAT)
+        held.add(fd)
         try:
             yield fd if self._locked(fd, wait) else None
         finally:
+            if fd in held:  # not in a child that unwinds: that would unlock the parent's
+                held.discard(fd)
+                with suppress(OSError):
+                    fcntl.flock(fd, fcntl.LOCK_UN)
             os.close(fd)
 
     # Below
@@ -305,6 +314,23 @@ class Disk:
                 pause = min(pause * 1.5, 0.01)
             else:
                 return True
+
+
+def let_go() -> None:
+    """In a forked child: have nothing to do with the locks of the parent, which would else outlive it there.
+
+    Nothing stands in for the descriptors, so that their numbers are not given to other files: what held them may
+    unwind here, too. The parent's locks stay, for none is unlocked.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC) if held else -1
+    for fd in held:
+        os.dup2(nothing, fd, inheritable=False)
+    if held:
+        os.close(nothing)
+    held.clear()
+
+
+os.register_at_fork(after_in_child=let_go)
 
 
 def _look(found: os.stat_result) -> Look:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from attrs import evolve
 
 from reverie.journal import Batch, Block, Write, digest
-from reverie_hookspecs import ABSENT
+from reverie_hookspecs import ABSENT, Refused, ReverieError
 
 from . import draft
+from .place import writable
 from .swap import Overtaken, Swapped, carry, clear, content, finish, put_back, retire, spot, standing, swap, told
 
 if TYPE_CHECKING:
@@ -155,11 +157,54 @@ def mend(pen: Pen) -> list[str]:
     done = []
     for batch in pen.journal.open_intents():
         if batch.writes[-1].root == pen.home:
-            try:
-                done += _mended(pen, batch)
-            except OSError as error:
-                logger.warning("%s: what a killed run left could not be put right: %s", batch.writes[-1].path, error)
+            done += _attended(pen, batch)
+    try:
+        pen.journal.dismiss()
+    except OSError as error:
+        logger.warning("%s: what names no write there could not be closed: %s", pen.journal.path, error)
     return done
+
+
+def _attended(pen: Pen, batch: Batch) -> list[str]:
+    """Put right what a killed run left, if it can have been one; nothing in the journal stops the others."""
+    main = batch.writes[-1]
+    try:
+        if reason := _strange(pen, batch.writes):
+            logger.warning("%r: the journal names a write that is not mended: %s", main.path, reason)
+            pen.journal.close(batch.writes, "written" if batch.written else "withdrawn", reason=reason)
+            return []
+        return _mended(pen, batch)
+    except (OSError, ValueError, OverflowError, ReverieError) as error:
+        logger.warning("%r: what a killed run left could not be put right: %s", main.path, error)
+        return []
+
+
+def whole(writes: Sequence[Write]) -> bool:
+    """Whether these are the writes of one batch, or the first ones of it, in their order."""
+    main = writes[-1]
+    alike = {(write.id, write.run, write.root, write.of) for write in writes}
+    return (
+        len(alike) == 1
+        and [write.number for write in writes] == list(range(len(writes)))
+        and all(write.op == "append" for write in writes[:-1])
+        and (main.number + 1 < main.of or main.of == 1 or main.op in ("replace", "remove"))
+    )
+
+
+def _strange(pen: Pen, writes: Sequence[Write]) -> str:
+    """Why writes cannot have been begun here, so that none is touched; empty if they can."""
+    if not whole(writes):
+        return "its lines are not those of one batch"
+    try:
+        for path in (path for write in writes for path in (write.path, write.to) if path):
+            writable(pen.disk, pen.root, path)
+    except Refused as error:
+        return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(error))
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return "no file has so long a name"
+    return ""
 
 
 def _mended(pen: Pen, batch: Batch) -> list[str]:
