@@ -15,7 +15,6 @@ from hypothesis import given, settings, strategies as st
 
 from reverie.markdown import blocks, body_start, entries, entry_hash, headings, pinned, split
 from reverie_hookspecs import (
-    archive_off,
     Agent,
     Archive,
     ArchiveSettings,
@@ -27,6 +26,7 @@ from reverie_hookspecs import (
     Settings,
     Snapshot,
     Unreadable,
+    archive_off,
 )
 from reverie_plugins.compactor import Compactor, named
 from reverie_plugins.compactor.plan import Plan, plan as planned

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reverie.diary import single
+
 from . import account
 from .deployment import AGENT, agent_argument, chosen, kernel
 from .group import DefaultGroup
@@ -147,7 +149,7 @@ def row(line: dict[str, Any]) -> Sequence[object]:
     """A run in the columns of the log."""
     since = "taken back again" if line.get("kind") == "undo" else "since undone"
     outcome = f"{line.get('outcome')}{f', {since}' * line['undone']}"
-    told = line.get("reason") or (f"takes back {line['undoes']}" if line.get("undoes") else "")
+    told = single(line.get("reason") or (f"takes back {line['undoes']}" if line.get("undoes") else ""))
     started = str(line.get("started"))[:16].replace("T", " ")
     return line["run"], started, line.get("kind"), outcome, len(line.get("changed") or ()), told
 
