@@ -89,7 +89,9 @@ def test_a_call_gets_an_instance_and_answers_plain_values() -> None:
         made.call({})
 
 
-@pytest.mark.parametrize("answer", [object(), float("nan"), {1, 2}, b"x", {(1, 2): 3}], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "answer", [object(), float("nan"), {1, 2}, b"x", {(1, 2): 3}], ids=lambda value: type(value).__name__
+)
 def test_an_answer_json_cannot_hold_is_a_fault_of_the_plugin(answer: object) -> None:
     made = offer.described(tool(call=lambda params: answer))
     with pytest.raises(PluginError, match="'dig' answered what JSON cannot hold"):
