@@ -49,10 +49,14 @@ WORDS: Final = {
 
 @define(eq=False)
 class Desk:
-    """Answers one client: ``agent`` says whose tools are offered, anew each time it is asked."""
+    """Answers one client: ``agent`` says whose tools are offered, anew each time it is asked.
+
+    ``refresh`` is done once at the start, beside the first calls.
+    """
 
     agent: Callable[[], Agent]
     offers: Callable[[Agent], dict[str, Offer]]
+    refresh: Callable[[Agent], object] = lambda agent: None
     underway: int = 0
     _limit: anyio.CapacityLimiter | None = field(default=None, init=False)
 
@@ -85,6 +89,13 @@ class Desk:
             return await run_sync(partial(contained, work), abandon_on_cancel=True, limiter=self._limit)
         finally:
             self.underway -= 1
+
+    async def refreshed(self) -> None:
+        """Bring the index up to date; a failure is told to the log, for the index of before still answers."""
+        try:
+            await run_sync(partial(contained, lambda: self.refresh(self.agent())), abandon_on_cancel=True)
+        except Exception as error:  # noqa: BLE001 - this is the door
+            sentence(error, "bringing the index up to date")
 
     async def quiet(self) -> None:
         """Wait until every call is answered, though no longer than the grace."""
@@ -204,6 +215,7 @@ async def speak(desk: Desk, made: Server[Any], wire: Wire) -> None:
     said.desk = desk
     async with anyio.create_task_group() as group:
         group.start_soon(ended, desk, group.cancel_scope)
+        group.start_soon(desk.refreshed)
         try:
             async with stdio_server(said, anyio.wrap_file(wire.writes)) as (reads, writes):
                 await made.run(reads, writes, made.create_initialization_options())

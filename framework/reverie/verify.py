@@ -37,9 +37,15 @@ def hashes(dream: Dream) -> dict[str, str]:
     found: dict[str, str] = {}
     for move in dream.moved:
         if move.to.startswith("memory/"):
-            texts = (move.text[entry.start : entry.end] for entry in entries(move.text))
-            found |= {entry_hash(text): text for text in texts}
+            text = readable(move.text)
+            texts = (text[entry.start : entry.end] for entry in entries(text))
+            found |= {entry_hash(one): one for one in texts}
     return found
+
+
+def readable(text: str) -> str:
+    """A text as an index has it: bytes that are no UTF-8 are replaced."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def unfound(moved: dict[str, str], held: Collection[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -47,11 +47,14 @@ class Source:
 
 @frozen
 class Indexing:
-    """The letter of one index run: what changed, what vanished, what was reported."""
+    """The letter of one index run: what changed, what vanished, what was reported.
+
+    ``changed`` may read each source only as it is asked for, so that the first run of a large corpus stays small.
+    """
 
     corpus: Corpus
     full: bool = False
-    changed: tuple[Source, ...] = ()
+    changed: Sequence[Source] = ()
     vanished: tuple[str, ...] = ()
     unchanged: int = 0
     reports: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from reverie_hookspecs import Archive, DreamSettings, IsolationSettings, Setting
 
 def unsearchable(settings: Settings, archive: Archive | None) -> str:
     """Why nothing may leave the prompt, since it could not be found again; or nothing."""
-    return archive_off(settings)
+    return archive_off(settings) or ("" if archive else "no active plugin provides one")
 
 
 def moves_out(settings: Settings, archive: Archive | None) -> bool:

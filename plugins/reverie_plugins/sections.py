@@ -103,7 +103,7 @@ def rule(agent: Agent, archive: Archive | None) -> str:
     paragraphs = [template("memory_rule.md").substitute(root=agent.files.root)]
     if moves_out(agent.settings, archive):
         paragraphs[0] += "\n" + template("memory_night.md").substitute()
-    if memory.write_routing and archive and not unsearchable(agent.settings, archive):
+    if memory.write_routing and not unsearchable(agent.settings, archive):
         paragraphs.append(template("memory_tiers.md").substitute(folder=memory.episodic_archive_dir))
     return "\n\n".join(paragraphs)
 

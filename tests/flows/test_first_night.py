@@ -238,6 +238,7 @@ def test_a_strangers_stage_stands_between_two_others(workspace: Path) -> None:
     names = [s.name for s in deployment.plan(deployment.agent(str(workspace)))]
     assert names == [
         "gather",
+        "index",
         "compactor",
         "mine",
         "staleness",
@@ -254,7 +255,7 @@ def test_a_stage_that_says_nothing_goes_where_its_scope_is(workspace: Path) -> N
     stages = [Stage("zz", lambda d: d), Stage("aa", lambda d: d, "share"), Stage("bb", lambda d: d, "session")]
     deployment = with_plugins(workspace, *offering(*stages))
     names = [s.name for s in deployment.plan(deployment.agent(str(workspace)))]
-    assert names == ["gather", "compactor", "zz", "review", "select", "apply", "verify", "aa", "bb", "audit"]
+    assert names == ["gather", "index", "compactor", "zz", "review", "select", "apply", "verify", "aa", "bb", "audit"]
 
 
 def test_a_stage_that_fails_is_recorded_and_the_next_one_runs(workspace: Path) -> None:

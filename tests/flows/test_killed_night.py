@@ -59,7 +59,7 @@ def test_a_night_killed_at_any_point_leaves_old_or_new_and_the_next_one_finishes
             assert not odd, (point, odd)
         assert not nothing_lost(root), (point, until)
         put_right(root, result)
-    assert killed > points - 5
+    assert killed > points * 0.8, "some operations fail of themselves, and then nobody dies after them"
 
 
 @pytest.mark.parametrize(("code", "every"), [("ENOSPC", False), ("ENOSPC", True), ("EACCES", False), ("EIO", False)])

@@ -105,6 +105,7 @@ def test_h01_only_agents_gives_every_section_with_an_empty_body(tmp_path: Path) 
         "--- IDENTITY ---",
         "--- SOUL ---",
         "--- USER PROFILE ---",
+        "--- MEMORY RETRIEVAL ---",
         "--- LONG-TERM MEMORY ---",
         "--- HEARTBEAT CONFIG ---",
     ]
@@ -118,10 +119,20 @@ def test_h02_no_agents_is_an_error_that_names_it_and_writes_nothing(tmp_path: Pa
     assert (root / "CLAUDE.md").read_text() == "old\n"
 
 
-def test_h12_while_the_archive_is_off_no_text_mentions_searching(sealed: Path, workspace: Path) -> None:
+@pytest.mark.parametrize("off", [{"knowledge": {"archive": {"enabled": False}}}, {"disableArchive": True}, None])
+def test_h12_while_the_archive_is_off_no_text_mentions_searching(
+    sealed: Path, workspace: Path, off: dict[str, object] | None
+) -> None:
+    (workspace / "MEMORY.md").write_text("# Log\n" + "- a long line of a long file\n" * 400)
     entry = {"id": "alfred", "workspace": str(workspace)}
-    configured(sealed, {"gateway": {"memory": {"writeRouting": True}}, "agents": [entry]})
-    assert "memory_search" not in reverie("compose", "alfred", "--stdout").output
+    text = {"gateway": {"memory": {"writeRouting": True}}, "agents": [entry]}
+    configured(sealed, text)
+    shown = reverie("compose", "alfred", "--stdout").output
+    assert "memory_search" in shown and "only an index" in shown and "⚠️" not in shown
+    configured(sealed, text | ({"agents": [entry | off]} if off else {"plugins": {"fts5-archive": False}}))
+    shown = reverie("compose", "alfred", "--stdout").output
+    assert "memory_search" not in shown and "⚠️" in shown
+    assert not list(workspace.parent.rglob("kb.sqlite"))
 
 
 def test_the_banner_comes_and_goes_with_the_budget(workspace: Path) -> None:
@@ -273,7 +284,8 @@ def test_status_tells_sizes_mode_and_the_last_run(workspace: Path) -> None:
 
 def test_the_demo_shows_a_night_and_names_three_commands() -> None:
     told = reverie("demo").output
-    assert "⚠️" in told and "Roof over room 4" in told and "undone" in told
+    assert "only an index" in told and "Roof over room 4" in told and "undone" in told
+    assert "memory/archive/completed.md:" in told and "paid 640" in told.partition("3. ")[2]
     assert told.rstrip().splitlines()[-3:] == [
         "  reverie init PATH",
         "  reverie dream PATH --dry-run",

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from attrs import define, evolve
 
 from reverie.testing import ApplyingContract
-from reverie_hookspecs import Applied, Applying, Dream, Edit, Op, Plugin, Skipped
+from reverie_hookspecs import Applied, Applying, Archive, Dream, Edit, Op, Plugin, Skipped
 from reverie_plugins.applier import Applier
 
 
 class TestApplier(ApplyingContract):
     def applying(self) -> Applying:
-        return Applier()
+        return ours()
+
+
+def ours() -> Applier:
+    """The applier of a deployment that has an archive."""
+    return Applier(cast("Archive", object()))
 
 
 @define(eq=False)
@@ -30,7 +35,7 @@ class Broken(Plugin):
         return dream.ops
 
     def apply(self, dream: Dream) -> Dream:
-        return evolve(Applier().apply(evolve(dream, ops=self.ops(dream))), ops=dream.ops)
+        return evolve(ours().apply(evolve(dream, ops=self.ops(dream))), ops=dream.ops)
 
 
 @define(eq=False)
@@ -52,7 +57,7 @@ class Forgetful(Broken):
                 return getattr(files, name)
 
         changed = evolve(dream, agent=evolve(dream.agent, files=Careless()))  # type: ignore[arg-type]
-        return evolve(Applier().apply(changed), agent=dream.agent)
+        return evolve(ours().apply(changed), agent=dream.agent)
 
 
 @define(eq=False)
@@ -126,7 +131,7 @@ class Boasting(Broken):
     """Says that everything was done."""
 
     def apply(self, dream: Dream) -> Dream:
-        done = Applier().apply(dream)
+        done = ours().apply(dream)
         return evolve(done, applied=tuple(map(Applied, dream.ops)), skipped=())
 
 

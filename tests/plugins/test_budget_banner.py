@@ -12,6 +12,7 @@ from reverie.composition import BODY_LIMIT, compose
 from reverie_hookspecs import (
     DOCUMENTED,
     Agent,
+    Archive,
     ArchiveSettings,
     Block,
     Corpus,
@@ -33,7 +34,7 @@ def wrap(sections: list[Section], *blocks: Block) -> list[Section]:
     settings = Settings({kind: kind() for kind in DOCUMENTED} | {type(block): block for block in blocks})
     nothing = cast("Any", None)
     agent = Agent("ann", nothing, settings, Corpus("a", "memory", nothing, Path("/"), settings), Path("/"))
-    wrapper = BudgetBanner().compose_section(agent)
+    wrapper = BudgetBanner(cast("Archive", object())).compose_section(agent)
     next(wrapper)
     try:
         wrapper.send(sections)

@@ -424,7 +424,7 @@ def dream(files: Any, *, enabled: bool = True, disabled: bool = False) -> Dream:
 
 def night(files: Any, **switches: bool) -> Dream:
     letter = dream(files, **switches)
-    stage = Compactor(cast("Archive", None)).on_dream(letter.agent)
+    stage = Compactor(cast("Archive", object())).on_dream(letter.agent)
     assert (stage.name, stage.scope, stage.writes) == ("compactor", "sweep", True)
     assert stage.after == ("gather", "index") and stage.before == ("staleness", "route-out", "review")
     return stage.run(letter)

@@ -211,7 +211,8 @@ def test_the_tiers_name_the_folder_of_notes() -> None:
     ],
 )
 def test_the_rule_speaks_of_nights_only_where_they_move_text_out(block: Block, told: bool) -> None:
-    assert ("memory/archive/completed.md" in rule_of(agent_with(block))) is told
+    assert ("memory/archive/completed.md" in rule_of(agent_with(block), ARCHIVE)) is told
+    assert "memory/archive/completed.md" not in rule_of(agent_with(block), None)
 
 
 def test_the_rule_is_harmless_itself() -> None:

@@ -18,6 +18,8 @@ COMMANDS: Final = {
     "demo": ("demo", "Show a night on sample data, in a temporary folder."),
     "compose": ("compose", "Compose an agent's CLAUDE.md from its workspace."),
     "dream": ("dream", "Consolidate memory now; see, and take back, what a run did."),
+    "search": ("search", "Find passages in an agent's memory."),
+    "index": ("index", "Bring the index of an agent's memory up to date."),
     "tools": ("tools", "List the tools an agent may call."),
     "call": ("call", "Call one tool, and print its answer."),
     "mcp": ("mcp", "Serve an agent's tools to an MCP client, over standard input and output."),
@@ -34,6 +36,8 @@ reverie keeps the memory of always-on Claude Code agents small and safe.
   reverie compose PATH --stdout      what a session reads when it starts
   reverie dream PATH --dry-run       what a night would change
   reverie dream PATH                 do it; then `reverie dream show PATH`, `reverie dream undo PATH`
+  reverie search WORDS --agent PATH  find passages in notes and archives
+  reverie index PATH                 bring their index up to date
   reverie status                     what every agent's memory is doing
   reverie tools --agent PATH         what an agent may call
   reverie call TOOL JSON             call it, as the agent would

@@ -6,6 +6,7 @@ import json
 import tempfile
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +15,12 @@ from reverie_hookspecs import Refused
 from . import account
 from .workspace import SEEDS
 
+if TYPE_CHECKING:
+    from reverie.kernel import Kernel
+    from reverie_hookspecs import Agent
+
 BUDGET = 1200
+QUESTION = "how long does the guarantee on the new slate last?"
 
 
 @click.command("demo")
@@ -46,12 +52,22 @@ def play(home: Path) -> None:
     done = account.as_json(dream, account.changes(dream))
     account.show(done["files"])
     account.tell(done, quiet=True)
-    title("3. Everything can be taken back, byte for byte")
+    title(f"3. What left the prompt is found again: {QUESTION}")
+    found(deployment, agent, QUESTION)
+    title("4. Everything can be taken back, byte for byte")
     before = (files("reverie") / "templates" / "demo" / "MEMORY.md").read_bytes()
     deployment.undo(agent, dream.run.id)
     if (root / "MEMORY.md").read_bytes() != before:
         raise Refused("the undo did not restore MEMORY.md; `reverie doctor` looks for the reason")
     click.echo(f"undone: MEMORY.md is what it was, all {len(before):,} bytes of it")
+
+
+def found(deployment: Kernel, agent: Agent, question: str) -> None:
+    """The best passage that answers a question."""
+    from .search import archive_of, tell
+
+    for hit in archive_of(deployment, agent).search(agent.corpus, question, 1):
+        tell(hit)
 
 
 def furnish(home: Path) -> Path:

@@ -7,11 +7,15 @@ import os
 import sys
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from .deployment import kernel
 from .tools import AGENT_OPTION, CONVERSATION_OPTION
+
+if TYPE_CHECKING:
+    from reverie_hookspecs import Agent
 
 
 @click.command("mcp")
@@ -35,7 +39,11 @@ def command(ctx: click.Context, agent: str, workspace: str, conversation: str) -
     whose()
     from reverie import mcp
 
-    mcp.serve(mcp.Desk(whose, partial(offer.offers, deployment, told=set())), line)
+    def refresh(one: Agent) -> None:
+        if not offer.withheld(one):
+            deployment.index(one.corpus)
+
+    mcp.serve(mcp.Desk(whose, partial(offer.offers, deployment, told=set()), refresh), line)
     leave()
 
 
