@@ -53,11 +53,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-@define(eq=False)
 class Indexing:
     """The Indexer that plugins are handed; the kernel it asks is there once all of them are built."""
 
-    kernel: Kernel | None = None
+    def __init__(self) -> None:
+        self.kernel: Kernel | None = None
 
     def index(self, corpus: Corpus, full: bool = False) -> reverie_hookspecs.Indexing:
         assert self.kernel is not None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve
 
 from reverie_hookspecs import (
-    Agent,
     Applying,
     Archive,
     ArchiveSettings,
@@ -18,13 +17,12 @@ from reverie_hookspecs import (
     Plugin,
     Refused,
     ReverieError,
-    Stage,
     hookimpl,
 )
 from reverie_plugins.night import unsearchable
 
 if TYPE_CHECKING:
-    from reverie_hookspecs import Dream, Edit, Move, Op, Snapshot
+    from reverie_hookspecs import Agent, Dream, Edit, Move, Op, Snapshot, Stage
 
     from .draft import Cut
     from .plan import Plan
@@ -49,6 +47,8 @@ class Applier(Plugin):
 
     @hookimpl
     def on_dream(self, agent: Agent) -> Stage:
+        from reverie_hookspecs import Stage  # composing needs none
+
         return Stage(NAME, self.apply, "ops", after=("select",), before=("verify",))
 
     def apply(self, dream: Dream) -> Dream:
@@ -61,8 +61,7 @@ class Applier(Plugin):
         return accounted(dream, results, to)
 
 
-@frozen
-class Result:
+class Result(NamedTuple):
     """What became of some of a run's ops: index -> why it was held back, or ``""``; what was cut, and from where."""
 
     reasons: dict[int, str]

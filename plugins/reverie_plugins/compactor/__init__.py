@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Final
 from attrs import define, evolve
 
 from reverie_hookspecs import (
-    Agent,
     Archive,
     ArchiveSettings,
     Edit,
     IsolationSettings,
     Plugin,
-    Stage,
     hookimpl,
 )
 from reverie_plugins.night import unsearchable
 
 if TYPE_CHECKING:
-    from reverie_hookspecs import Dream, Snapshot
+    from reverie_hookspecs import Agent, Dream, Snapshot, Stage
 
     from .plan import Plan
 
@@ -40,6 +38,8 @@ class Compactor(Plugin):
 
     @hookimpl
     def on_dream(self, agent: Agent) -> Stage:
+        from reverie_hookspecs import Stage  # composing needs none
+
         return Stage(NAME, self.sweep, after=("gather", "index"), before=("staleness", "route-out", "review"))
 
     def sweep(self, dream: Dream) -> Dream:

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING, Final
 from attrs import define
 
 from reverie_hookspecs import (
-    Agent,
     Archive,
     ArchiveSettings,
-    Corpus,
     Indexer,
-    IndexJob,
     IsolationSettings,
     MemorySettings,
     Plugin,
     Section,
-    Stage,
     StalenessSettings,
-    Tool,
     archive_off,
     hookimpl,
 )
@@ -28,7 +23,7 @@ from reverie_plugins import template
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
-    from reverie_hookspecs import Dream, Hit, Lines
+    from reverie_hookspecs import Agent, Corpus, Dream, Hit, IndexJob, Lines, Stage, Tool
 
 NAME: Final = "index"
 SHRUNK: Final = "shrunk"
@@ -83,6 +78,8 @@ class Fts5Archive(Plugin):
     def on_dream(self, agent: Agent) -> Stage | None:
         if archive_off(agent.settings):
             return None
+        from reverie_hookspecs import Stage  # composing needs none
+
         return Stage(NAME, self.indexed, "sweep", writes=False, after=("gather",), before=("compactor", "review"))
 
     def indexed(self, dream: Dream) -> Dream:
