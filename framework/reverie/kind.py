@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -22,20 +23,20 @@ Bound = float | None
 
 
 @frozen
-class Kind:
+class Kind(ABC):
     """What all kinds have in common: bounds, which only some of them take."""
 
+    @abstractmethod
     def schema(self) -> dict[str, Any]:
         """Its JSON Schema."""
-        raise NotImplementedError
 
+    @abstractmethod
     def expected(self) -> str:
         """What belongs there, in the words of a sentence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, value: Any, place: str, problems: list[str]) -> Any:
         """The value for Python; what is wrong with it is added to ``problems``, under the name of its place."""
-        raise NotImplementedError
 
     def bounded(self, low: Bound, high: Bound) -> Kind:
         """The same within bounds; PluginError where they mean nothing."""

@@ -16,7 +16,7 @@ from .line import unified
 _BREAK: Final = r"[-+*](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$)|>|[^\w\n]*$"
 """What ends a bullet although it is glued to it: another item, a quote, a line without a letter or digit."""
 # No possessive groups here or in the scanner: Python 3.11.0 to 3.11.4 match them wrongly.
-_BULLET: Final = re.compile(
+BULLET: Final = re.compile(
     r"^([-*])(?= )(?!(?:[ \t]*\1){2,}[ \t]*$)[^\n]*\n?"
     r"(?:(?:(?:[ \t]*\n)*(?:  | ?\t)[ \t]*[^ \t\n]"  # indented by two or more, whatever blank lines are between
     r"| [^ \t\n]"  # indented by one, and glued
@@ -117,7 +117,7 @@ class Walk:
 
     def bullets(self, end: int) -> Iterator[Entry]:
         path, section, pinned = self.path.titles, self.section, self.pinned
-        for bullet in _BULLET.finditer(self.text, self.pos, end):
+        for bullet in BULLET.finditer(self.text, self.pos, end):
             start, stop = bullet.span()
             whole = not self.torn or bisect_left(self.torn, start) == bisect_left(self.torn, stop)
             yield Entry(start, stop, 0, path, section, pinned, whole)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from reverie.markdown import unified
 from reverie.markdown.block import Block
-from reverie.markdown.entry import _BULLET as BULLET, Entry, Walk
+from reverie.markdown.entry import BULLET, Entry, Walk
 from reverie.markdown.front_matter import body_start
 from reverie.markdown.heading import HeadingPath, title
 from reverie_hookspecs import Chunk
