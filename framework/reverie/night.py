@@ -168,10 +168,8 @@ def from_audit(stages: Sequence[Stage]) -> list[Stage]:
 
 def measure(dream: Dream) -> Dream:
     """The page of sizes: each memory file against its budget, as reviewer, selector and applier will read it."""
-    memory = dream.agent.settings[MemorySettings]
-    budgets = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
     sizes = {}
-    for path, budget in budgets.items():
+    for path, budget in dream.agent.settings[MemorySettings].budgets.items():
         snapshot = dream.agent.files.read(path)
         sizes[path] = Size(len(snapshot.text), budget, snapshot.digest)
     return evolve(dream, sizes=sizes)

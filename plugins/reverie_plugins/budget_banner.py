@@ -38,10 +38,9 @@ class BudgetBanner(Plugin):
     def compose_section(self, agent: Agent) -> Generator[None, list[Section], list[Section]]:
         sections = yield
         memory = agent.settings[MemorySettings]
-        budgets = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
         swept = {"MEMORY.md"} if moves_out(agent.settings, self.archive) else set()
         return [
-            bannered(section, budgets.get(section.file, 0), memory.over_budget, section.file in swept)
+            bannered(section, memory.budgets.get(section.file, 0), memory.over_budget, section.file in swept)
             for section in sections
         ]
 

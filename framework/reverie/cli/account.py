@@ -66,8 +66,7 @@ def as_json(dream: Dream, changes: Iterable[Change]) -> dict[str, Any]:
 
 def files(changes: Iterable[Change], settings: Settings) -> list[dict[str, Any]]:
     """Each file that was changed; ``budget`` in characters, 0 where it is off, null for a file that has none."""
-    memory = settings[MemorySettings]
-    budgets = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
+    budgets = settings[MemorySettings].budgets
     return [{**change_as_json(change), "budget": budgets.get(change.path)} for change in changes]
 
 

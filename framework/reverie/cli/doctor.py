@@ -127,8 +127,7 @@ def every(deployment: Kernel) -> Iterator[Check]:
 def workspace(agent: Agent) -> Iterator[Check]:
     """An agent's folder and the files it composes from."""
     yield folder(f"workspace of {agent.id}", agent.files.root)
-    memory = agent.settings[MemorySettings]
-    limits = {"MEMORY.md": memory.memory_budget_chars, "USER.md": memory.user_budget_chars}
+    limits = agent.settings[MemorySettings].budgets
     for path in SEEDS:
         snapshot = agent.files.read(path)
         if snapshot.state == "unreadable":

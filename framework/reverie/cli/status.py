@@ -76,8 +76,7 @@ def measured(agent: Agent, path: str) -> dict[str, Any]:
     """A memory file against its budget; length is null where it cannot be read."""
     from reverie_hookspecs import MemorySettings
 
-    memory = agent.settings[MemorySettings]
-    limit = memory.memory_budget_chars if path == "MEMORY.md" else memory.user_budget_chars
+    limit = agent.settings[MemorySettings].budgets[path]
     snapshot = agent.files.read(path)
     length = None if snapshot.state == "unreadable" else len(snapshot.text)
     over = length is not None and 0 < limit < length

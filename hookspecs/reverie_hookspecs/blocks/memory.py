@@ -33,3 +33,8 @@ class MemorySettings(Block):
     """Teach the agent the two tiers, durable and episodic, and let the night move task-log out."""
     episodic_archive_dir: str = text("memory", memory_folder)
     """Folder of episodic notes, inside memory/."""
+
+    @property
+    def budgets(self) -> dict[str, int]:
+        """Memory file -> its budget in characters, 0 where it is off."""
+        return {"MEMORY.md": self.memory_budget_chars, "USER.md": self.user_budget_chars}

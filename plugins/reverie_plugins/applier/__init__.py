@@ -76,7 +76,9 @@ def in_file(dream: Dream, path: str, to: str) -> Result:
     if not mine:
         return Result({})
     plans: list[Plan] = []
-    decide = partial(decided, ops=list(mine.values()), budget=budget(dream.agent, path), to=to, plans=plans)
+    decide = partial(
+        decided, ops=list(mine.values()), budget=dream.agent.settings[MemorySettings].budgets[path], to=to, plans=plans
+    )
     try:
         done = dream.agent.files.commit(path, partial(decide, day=dream.run.day.isoformat()), dream.run)
     except ReverieError as error:
@@ -168,9 +170,3 @@ def moves(results: Sequence[Result], to: str) -> Iterator[Move]:
     for result in results:
         for cut in result.cuts:
             yield Move(result.file, to, cut.text, " ".join(cut.text.split())[:70])
-
-
-def budget(agent: Agent, path: str) -> int:
-    """The budget of a memory file in characters, 0 for none."""
-    memory = agent.settings[MemorySettings]
-    return memory.memory_budget_chars if path == "MEMORY.md" else memory.user_budget_chars
